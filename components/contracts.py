@@ -1,0 +1,106 @@
+"""What two components must agree on, as pure functions: each returns one sentence for each way it is broken."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from components.settings import Settings
+
+BOOTSTRAP_FILE = "bootstrap/cilium-values.yaml"
+
+
+def broken(stack: str, settings: Settings) -> list[str]:
+    """Every broken contract of the stack's own values."""
+    return [f"Pulumi.{stack}.yaml: {sentence}" for rule in STACK_RULES for sentence in rule(settings)]
+
+
+def api_server_outside_cluster_networks(settings: Settings) -> Iterator[str]:
+    """Without kube-proxy nobody answers on a ClusterIP before cilium runs, so cilium must not need one."""
+    cluster = settings.cluster
+    for key, network in (("serviceCidr", cluster.service_cidr), ("podCidr", cluster.pod_cidr)):
+        if cluster.api_server.host in network:
+            yield (
+                f"home:cluster.apiServer.host is {cluster.api_server.host}, inside home:cluster.{key} {network}; "
+                "it must be the address of a node or a virtual IP in front of the nodes"
+            )
+
+
+def cluster_networks_apart(settings: Settings) -> Iterator[str]:
+    """Pods and Services must not share addresses."""
+    cluster = settings.cluster
+    if cluster.pod_cidr.overlaps(cluster.service_cidr):
+        yield (
+            f"home:cluster.podCidr {cluster.pod_cidr} overlaps home:cluster.serviceCidr {cluster.service_cidr}; "
+            "give them networks of their own, such as 10.42.0.0/16 and 10.43.0.0/16"
+        )
+
+
+def domain_inside_zone(settings: Settings) -> Iterator[str]:
+    """The DNS-01 challenge is solved in the zone, so it must contain the domain."""
+    domain, zone = settings.domain, settings.cert_manager.dns_zone
+    if domain != zone and not domain.endswith(f".{zone}"):
+        yield (
+            f"home:certManager.dnsZone is {zone}, but home:domain {domain} is not in it; "
+            "name the Cloudflare zone that holds the domain"
+        )
+
+
+def replicas_fit_nodes(settings: Settings) -> Iterator[str]:
+    """Replicas that spread over nodes cannot be more than the nodes."""
+    nodes = settings.cluster.nodes
+    wanted = {
+        "cilium.operatorReplicas": settings.cilium.operator_replicas,
+        "kyverno.replicas": settings.kyverno.replicas,
+        "certManager.replicas": settings.cert_manager.replicas,
+    }
+    for key, replicas in wanted.items():
+        if replicas > nodes:
+            yield f"home:{key} is {replicas}, but home:cluster.nodes is {nodes}; at most one replica a node"
+
+
+def fail_closed_needs_replicas(settings: Settings) -> Iterator[str]:
+    """One admission controller that fails closed locks the cluster out at each restart of its node."""
+    kyverno = settings.kyverno
+    if kyverno.failure_policy == "Fail" and kyverno.replicas < 3:
+        yield (
+            f"home:kyverno.failurePolicy is Fail with home:kyverno.replicas {kyverno.replicas}; "
+            "use 3 replicas, or Ignore on a small cluster"
+        )
+
+
+STACK_RULES = (
+    api_server_outside_cluster_networks,
+    cluster_networks_apart,
+    domain_inside_zone,
+    replicas_fit_nodes,
+    fail_closed_needs_replicas,
+)
+
+
+def bootstrap_disagreements(bootstrap: Mapping[str, Any], platform: Mapping[str, Any]) -> list[str]:
+    """Keys that both Ansible's cilium values and the platform set to different values."""
+    return [
+        f"{BOOTSTRAP_FILE}: {path} is {left!r}, but the platform sets {right!r}; "
+        "the first reconciliation would change the running network, so make them equal"
+        for path, left, right in _differences(bootstrap, platform)
+    ]
+
+
+def _differences(left: Mapping[str, Any], right: Mapping[str, Any], at: str = "") -> Iterator[tuple[str, Any, Any]]:
+    for key in sorted(left.keys() & right.keys()):
+        path = f"{at}.{key}" if at else key
+        ours, theirs = left[key], right[key]
+        if isinstance(ours, Mapping) and isinstance(theirs, Mapping):
+            yield from _differences(ours, theirs, path)  # pyright: ignore[reportUnknownArgumentType]
+        elif ours != theirs or type(ours) is not type(theirs):
+            yield path, ours, theirs
+
+
+def merged(base: Mapping[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:
+    """Deep union of chart values; where both set a scalar or a list, `extra` wins."""
+    result = dict(base)
+    for key, value in extra.items():
+        known = result.get(key)
+        result[key] = merged(known, value) if isinstance(known, Mapping) and isinstance(value, Mapping) else value  # pyright: ignore[reportUnknownArgumentType]
+    return result

@@ -1,0 +1,113 @@
+"""What every component shares: its place in the tree, its objects, its order and its readiness."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pulumi
+import pulumi_kubernetes as kubernetes
+import pulumi_random as random
+
+from components.objects import KubernetesObject, Manifest
+from components.settings import Settings
+
+After = Iterable[pulumi.Resource]
+READY_TIMEOUT = "20m"
+FLUX_NAMESPACE = "flux-system"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Platform:
+    """What every component is given: the stack, its settings, and the only two providers there are."""
+
+    stack: str
+    settings: Settings
+    kubernetes: kubernetes.Provider
+    random: random.Provider
+
+    @property
+    def protect(self) -> bool:
+        """Whether stateful parts of this stack refuse destroy and replacement."""
+        return self.settings.cluster.protect
+
+
+def secrets_path(stack: str) -> str:
+    """Where the stack's SOPS Secrets lie in the repository, the only part of it that differs per stack."""
+    return f"platform/secrets/{stack}"
+
+
+def connect(stack: str, settings: Settings) -> Platform:
+    """Providers by context name: the kubeconfig stays ambient, since its text would land in the state."""
+    context = settings.cluster.context
+    return Platform(
+        stack=stack,
+        settings=settings,
+        kubernetes=kubernetes.Provider("cluster", context=context, cluster_identifier=context),
+        random=random.Provider("random"),
+    )
+
+
+class Component(pulumi.ComponentResource):
+    """The base of every component: type token `home:platform:<class name>`, one child per Kubernetes object."""
+
+    def __init__(self, platform: Platform, name: str, *, parent: Component | None = None, after: After = ()) -> None:
+        opts = pulumi.ResourceOptions(parent=parent, depends_on=list(after))
+        super().__init__(f"home:platform:{type(self).__name__}", name, None, opts)
+        self.platform = platform
+        self.settings = platform.settings
+        self._after = tuple(after)
+
+    def declare(
+        self,
+        manifest: Manifest,
+        *,
+        after: After = (),
+        ready: bool = False,
+        timeout: str = READY_TIMEOUT,
+        protect: bool = False,
+        retain: bool = False,
+    ) -> KubernetesObject:
+        """One Kubernetes object as a child.
+
+        after: what must exist (or be ready) first, besides what the component itself comes after.
+        ready: wait for the condition Ready, at most `timeout` (a Go duration).
+        protect: refuse destroy and replacement where the stack protects its stateful parts.
+        retain: leave the object in the cluster on destroy.
+        """
+        guarded = protect and self.platform.protect
+        return KubernetesObject(
+            _awaited(manifest) if ready else manifest,
+            pulumi.ResourceOptions(
+                parent=self,
+                provider=self.platform.kubernetes,
+                depends_on=[*self._after, *after],
+                protect=guarded or None,
+                retain_on_delete=(retain or guarded) or None,
+                delete_before_replace=True,
+                custom_timeouts=pulumi.CustomTimeouts(create=timeout, update=timeout, delete=timeout),
+            ),
+        )
+
+    def generated_password(self, name: str, *, length: int = 32) -> pulumi.Output[str]:
+        """A password made once and stable across runs; it is a secret in the state, never rotated by an update."""
+        password = random.RandomPassword(
+            name,
+            length=length,
+            special=False,
+            opts=pulumi.ResourceOptions(
+                parent=self,
+                provider=self.platform.random,
+                protect=self.platform.protect or None,
+                ignore_changes=["length", "special"],
+            ),
+        )
+        return password.result
+
+
+def _awaited(manifest: Manifest) -> dict[str, Any]:
+    """The provider waits for the condition Ready at the object's current generation."""
+    metadata: Mapping[str, Any] = manifest["metadata"]
+    annotations = {**metadata.get("annotations", {}), "pulumi.com/waitFor": "condition=Ready"}
+    return {**manifest, "metadata": {**metadata, "annotations": annotations}}

@@ -1,0 +1,1 @@
+"""The platform's helper CLI: tools, the embedded cluster, renders, schemas and secrets."""

@@ -1,0 +1,1 @@
+"""The stack on the embedded cluster: the real engine with a state backend, home and kubeconfig of its own."""

@@ -1,0 +1,1 @@
+"""The program under a recorder: no engine, cluster, login or network."""
