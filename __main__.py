@@ -2,7 +2,7 @@
 
 import pulumi
 
-from components import cert_manager, contracts, flux, kyverno, sync
+from components import cert_manager, contracts, kyverno
 from components.cert_manager import CertManager
 from components.cilium import Cilium, load_bootstrap
 from components.flux import Flux
@@ -10,10 +10,10 @@ from components.kyverno import Kyverno, Policies
 from components.namespaces import Namespaces
 from components.platform import Platform
 from components.program import ROOT, run
+from components.registry import SECRETS
 from components.sync import Sync
 
 NAMESPACES = (kyverno.NAMESPACE, cert_manager.NAMESPACE)
-SECRETS = (*flux.SECRETS, *sync.SECRETS, *cert_manager.SECRETS)
 
 
 def declare(platform: Platform) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, cast
 
 from components.settings import Settings
 
@@ -81,20 +82,21 @@ STACK_RULES = (
 def bootstrap_disagreements(bootstrap: Mapping[str, Any], platform: Mapping[str, Any]) -> list[str]:
     """Keys that both Ansible's cilium values and the platform set to different values."""
     return [
-        f"{BOOTSTRAP_FILE}: {path} is {left!r}, but the platform sets {right!r}; "
+        f"{BOOTSTRAP_FILE}: {path} is {left}, but the platform sets {right}; "
         "the first reconciliation would change the running network, so make them equal"
         for path, left, right in _differences(bootstrap, platform)
     ]
 
 
-def _differences(left: Mapping[str, Any], right: Mapping[str, Any], at: str = "") -> Iterator[tuple[str, Any, Any]]:
+def _differences(left: Mapping[str, Any], right: Mapping[str, Any], at: str = "") -> Iterator[tuple[str, str, str]]:
+    """Compared as text, so that "true" and true, or 1 and true inside a list, are not the same."""
     for key in sorted(left.keys() & right.keys()):
         path = f"{at}.{key}" if at else key
         ours, theirs = left[key], right[key]
         if isinstance(ours, Mapping) and isinstance(theirs, Mapping):
-            yield from _differences(ours, theirs, path)  # pyright: ignore[reportUnknownArgumentType]
-        elif ours != theirs or type(ours) is not type(theirs):
-            yield path, ours, theirs
+            yield from _differences(cast(Mapping[str, Any], ours), cast(Mapping[str, Any], theirs), path)
+        elif (written := json.dumps(ours, sort_keys=True)) != (wanted := json.dumps(theirs, sort_keys=True)):
+            yield path, written, wanted
 
 
 def merged(base: Mapping[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:
@@ -102,5 +104,8 @@ def merged(base: Mapping[str, Any], extra: Mapping[str, Any]) -> dict[str, Any]:
     result = dict(base)
     for key, value in extra.items():
         known = result.get(key)
-        result[key] = merged(known, value) if isinstance(known, Mapping) and isinstance(value, Mapping) else value  # pyright: ignore[reportUnknownArgumentType]
+        if isinstance(known, Mapping) and isinstance(value, Mapping):
+            result[key] = merged(cast(Mapping[str, Any], known), cast(Mapping[str, Any], value))
+        else:
+            result[key] = value
     return result

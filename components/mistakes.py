@@ -1,101 +1,153 @@
-"""Validation errors as sentences: key, value, and what would be right."""
+"""Validation errors as sentences: the dotted key, its value, and what would be right."""
 
 from __future__ import annotations
 
 import difflib
-import types
-import typing
-from collections.abc import Iterator, Sequence
+import json
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-Location = Sequence[int | str]
+from components.model_paths import Location, inner_model, known_keys, listed, walk
+
+LONGEST_SHOWN = 60
+# Pasted into the wrong key, these would otherwise be repeated in a terminal or a CI log.
+KEY_MATERIAL = re.compile(r"PRIVATE KEY|AGE-SECRET-KEY-", re.IGNORECASE)
 
 
-def sentences(error: ValidationError, model: type[BaseModel], *, prefix: str) -> list[str]:
-    """One sentence for each mistake; `prefix` names the file and ends where the dotted key begins."""
-    found = error.errors(include_url=False)
-    return [f"{prefix}{dotted(detail['loc'])} {_complaint(detail, model)}" for detail in found]
+@dataclass(frozen=True, kw_only=True)
+class Mistake:
+    """What is wrong at one place; `text` goes on after the dotted key: `is 0, but must be …`."""
+
+    location: tuple[int | str, ...]
+    text: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Schema:
+    """The model that was asked for, what stands before its keys, and top-level keys that are checked elsewhere."""
+
+    model: type[BaseModel]
+    root: str = ""
+    also_known: Collection[str] = ()
+
+
+def mistakes(error: ValidationError, schema: Schema) -> list[Mistake]:
+    """Each mistake once, in the model's order; a misspelled key is not reported as missing as well."""
+    details = error.errors(include_url=False)
+    meant = {_meant(detail["loc"], schema) for detail in details if detail["type"] == "extra_forbidden"}
+    found = [
+        Mistake(location=_place(detail, schema), text=_complaint(detail, schema))
+        for detail in details
+        if not (detail["type"] == "missing" and detail["loc"] in meant)
+    ]
+    return list(dict.fromkeys(found))
 
 
 def dotted(location: Location) -> str:
     """`("cilium", "devices", 0)` as `cilium.devices[0]`."""
     text = ""
     for part in location:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
+        text += f"[{part}]" if isinstance(part, int) else f".{_name(part)}" if text else _name(part)
     return text
 
 
-def _complaint(detail: ErrorDetails, model: type[BaseModel]) -> str:
-    location = detail["loc"]
+def shown(value: Any) -> str:
+    """A value as YAML would write it on one line, shortened; key material never."""
+    if value is None or value == "":
+        return "empty"
+    if isinstance(value, Mapping):
+        return "a map" if value else "an empty map"
+    if isinstance(value, list):
+        return "a list" if value else "an empty list"
+    text = value if isinstance(value, str) else json.dumps(value, default=str)
+    if KEY_MATERIAL.search(text):
+        return "a private key (not shown)"
+    return f'"{_printable(text)}"' if isinstance(value, str) else _printable(text)
+
+
+def _name(part: str) -> str:
+    return part if re.fullmatch(r"[A-Za-z0-9_:-]{1,60}", part) else f'"{_printable(part)}"'
+
+
+def _printable(text: str) -> str:
+    short = text if len(text) <= LONGEST_SHOWN else f"{text[: LONGEST_SHOWN - 1]}…"
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in short)
+
+
+def _complaint(detail: ErrorDetails, schema: Schema) -> str:
     if detail["type"] == "extra_forbidden":
-        return _unknown_key(location, model)
-    expected = _description(location, model)
+        return _unknown_key(detail["loc"], schema)
+    expected = _expected(detail, schema.model)
     if detail["type"] == "missing":
-        return f"is missing, it must be {expected}" if expected else "is missing"
-    return f"is {_shown(detail['input'])}, it must be {expected or _lowered(detail['msg'])}"
+        return f"is missing; it must be {expected}"
+    return f"is {shown(detail['input'])}, but must be {expected}{_quoting(detail, schema.model)}"
 
 
-def _unknown_key(location: Location, model: type[BaseModel]) -> str:
-    parent = _model_at(location[:-1], model)
-    known = sorted(_fields(parent)) if parent else []
-    near = difflib.get_close_matches(str(location[-1]), known, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"known keys here: {', '.join(known)}"
-    return f"is not a known key; {hint}"
+def _expected(detail: ErrorDetails, model: type[BaseModel]) -> str:
+    steps = list(walk(detail["loc"], model))
+    if steps and steps[-1].description:
+        return steps[-1].description
+    return detail["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
 
 
-def _description(location: Location, model: type[BaseModel]) -> str | None:
-    names = [part for part in location if isinstance(part, str)]
-    field = _field_at(names, model)
-    if field is None:
-        return None
-    element = next((text for text in _element_descriptions(field.annotation)), None)
-    if isinstance(location[-1], int) and element:
-        return element
-    if field.description:
-        return field.description
-    inner = _inner_model(field.annotation)
-    return f"a map with the keys {', '.join(_fields(inner))}" if inner else None
+def _quoting(detail: ErrorDetails, model: type[BaseModel]) -> str:
+    """Whether quotes, more or fewer, would make the value right: YAML took `2024` for a number, `"80"` for text."""
+    steps = list(walk(detail["loc"], model))
+    value = detail["input"]
+    if not steps or isinstance(value, (Mapping, list)):
+        return ""
+    annotation = steps[-1].annotation
+    if isinstance(value, str):
+        return ", without quotes" if _accepts(annotation, _unquoted(value)) else ""
+    return ", in quotes" if _accepts(annotation, json.dumps(value, default=str)) else ""
 
 
-def _element_descriptions(annotation: Any) -> Iterator[str]:
-    for argument in typing.get_args(annotation):
-        for metadata in getattr(argument, "__metadata__", ()):
-            if getattr(metadata, "description", None):
-                yield metadata.description
+def _unquoted(value: str) -> Any:
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value
 
 
-def _field_at(names: Sequence[str], model: type[BaseModel]) -> Any:
-    parent = _model_at(names[:-1], model)
-    return _fields(parent).get(names[-1]) if parent and names else None
+def _accepts(annotation: Any, value: Any) -> bool:
+    try:
+        TypeAdapter[Any](annotation).validate_python(value, strict=True)
+    except ValidationError:
+        return False
+    return True
 
 
-def _model_at(location: Location, model: type[BaseModel]) -> type[BaseModel] | None:
-    current: type[BaseModel] | None = model
-    for part in location:
-        if isinstance(part, int) or current is None:
-            continue
-        field = _fields(current).get(part)
-        current = _inner_model(field.annotation) if field else None
-    return current
+def _place(detail: ErrorDetails, schema: Schema) -> tuple[int | str, ...]:
+    """The location without the names that pydantic adds for the branches of a union."""
+    location = detail["loc"]
+    if detail["type"] in ("extra_forbidden", "missing"):
+        return location
+    return location[: len(list(walk(location, schema.model)))]
 
 
-def _fields(model: type[BaseModel]) -> dict[str, Any]:
-    return {field.alias or name: field for name, field in model.model_fields.items()}
+def _unknown_key(location: Location, schema: Schema) -> str:
+    meant = _meant(location, schema)
+    if meant:
+        return f"is not a known key; did you mean {schema.root}{dotted(meant)}?"
+    known = listed(_known(location, schema))
+    return f"is not a known key; the keys here are {known}"
 
 
-def _inner_model(annotation: Any) -> type[BaseModel] | None:
-    if isinstance(annotation, type) and not isinstance(annotation, types.GenericAlias):
-        return annotation if issubclass(annotation, BaseModel) else None
-    return next((found for found in map(_inner_model, typing.get_args(annotation)) if found), None)
+def _meant(location: Location, schema: Schema) -> tuple[int | str, ...]:
+    """The known key that an unknown one resembles, or an empty location."""
+    names = {name.lower(): name for name in _known(location, schema)}
+    near = difflib.get_close_matches(str(location[-1]).lower(), names, n=1)
+    return (*location[:-1], names[near[0]]) if near else ()
 
 
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:77]}..."
-
-
-def _lowered(message: str) -> str:
-    return message[:1].lower() + message[1:]
+def _known(location: Location, schema: Schema) -> list[str]:
+    if len(location) == 1:
+        return sorted([*known_keys(schema.model), *schema.also_known])
+    parents = list(walk(location[:-1], schema.model))
+    model = inner_model(parents[-1].annotation) if parents else None
+    return sorted(known_keys(model)) if model else []

@@ -33,11 +33,6 @@ class Platform:
         return self.settings.cluster.protect
 
 
-def secrets_path(stack: str) -> str:
-    """Where the stack's SOPS Secrets lie in the repository, the only part of it that differs per stack."""
-    return f"platform/secrets/{stack}"
-
-
 def connect(stack: str, settings: Settings) -> Platform:
     """Providers by context name: the kubeconfig stays ambient, since its text would land in the state."""
     context = settings.cluster.context

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Any
 
-import yaml
-
-from components.platform import secrets_path
-
-SOPS_RULE = "encrypt it with `sops --encrypt --in-place FILE`, and change what was exposed"
+from components import sops_rules
+from components.errors import PlatformError
+from components.secret_files import SopsSecret, read_tree, secret_path
 
 
 class Provider(Enum):
@@ -40,56 +37,15 @@ class SecretUse:
         return f"{self.namespace}/{self.name}"
 
 
-@dataclass(frozen=True, kw_only=True)
-class SopsSecret:
-    """A Secret file in the repository, as far as it can be read without its key."""
-
-    file: str
-    namespace: str
-    name: str
-    keys: frozenset[str]
-    plain_keys: frozenset[str]
-
-    @property
-    def at(self) -> str:
-        """`namespace/name`."""
-        return f"{self.namespace}/{self.name}"
-
-
 def problems(root: Path, stack: str, uses: Iterable[SecretUse]) -> list[str]:
-    """Every unencrypted file, unprovided reference and Secret provided twice, a sentence each."""
+    """Every bad or unencrypted file, unprovided reference and Secret provided twice, a sentence each."""
     wanted = list(uses)
-    found = list(secret_files(root, stack))
-    return [*_unencrypted(found), *_twice(wanted, found), *_unprovided(wanted, found, stack)]
-
-
-def secret_files(root: Path, stack: str) -> Iterator[SopsSecret]:
-    """The Secrets below the stack's path and below apps/, in the repository at `root`."""
-    for directory in (secrets_path(stack), "apps"):
-        for path in sorted((root / directory).rglob("*.y*ml")):
-            for document in yaml.load_all(path.read_bytes(), Loader=yaml.CSafeLoader):
-                if isinstance(document, dict) and document.get("kind") == "Secret":  # pyright: ignore[reportUnknownMemberType]
-                    yield _read(path.relative_to(root).as_posix(), document)  # pyright: ignore[reportUnknownArgumentType]
-
-
-def _read(file: str, document: Mapping[str, Any]) -> SopsSecret:
-    values: dict[str, str] = {**(document.get("data") or {}), **(document.get("stringData") or {})}
-    encrypted = "sops" in document
-    metadata = document["metadata"]
-    return SopsSecret(
-        file=file,
-        namespace=metadata.get("namespace", ""),
-        name=metadata["name"],
-        keys=frozenset(values),
-        plain_keys=frozenset(key for key, value in values.items() if not (encrypted and str(value).startswith("ENC["))),
-    )
-
-
-def _unencrypted(found: Iterable[SopsSecret]) -> Iterator[str]:
-    for secret in found:
-        if secret.plain_keys:
-            keys = ", ".join(sorted(secret.plain_keys))
-            yield f"{secret.file}: Secret {secret.at} has {keys} in plain text; {SOPS_RULE}"
+    try:
+        rules = sops_rules.load(root) if (root / sops_rules.FILE).exists() else None
+    except PlatformError as error:
+        return list(error.sentences)
+    found = read_tree(root, stack, rules)
+    return [*found.mistakes, *_twice(wanted, found.secrets), *_unprovided(wanted, found.secrets, stack)]
 
 
 def _twice(uses: Iterable[SecretUse], found: Iterable[SopsSecret]) -> Iterator[str]:
@@ -110,8 +66,8 @@ def _unprovided(uses: Iterable[SecretUse], found: Iterable[SopsSecret], stack: s
         secret = by_name.get(use.at)
         if secret is None:
             yield (
-                f"Secret {use.at} ({', '.join(use.keys)}), needed by {use.needed_by}, is provided by no file below "
-                f"{secrets_path(stack)}/; create it with {command}"
+                f"Secret {use.at} ({', '.join(use.keys)}), needed by {use.needed_by}, is not in git; "
+                f"create {secret_path(stack, use.namespace, use.name)} with {command}"
             )
         elif missing := sorted(set(use.keys) - secret.keys):
             yield (

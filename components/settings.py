@@ -3,57 +3,35 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Network
-from typing import Annotated, Any, Literal
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from pydantic.alias_generators import to_camel
+from pydantic import Field, ValidationError
 
 from components.errors import PlatformError
-from components.mistakes import sentences
+from components.fields import (
+    Address,
+    DnsName,
+    Email,
+    GitUrl,
+    GoDuration,
+    Interface,
+    KubeContext,
+    Model,
+    Network,
+    Replicas,
+)
+from components.mistakes import Schema, dotted, mistakes
+from components.model_paths import known_keys
 
 NAMESPACE = "home"
-
-DnsName = Annotated[
-    str,
-    Field(
-        pattern=r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?\.)+[a-z]{2,}$",
-        max_length=253,
-        description="a lower-case DNS name such as dev.home.example.org",
-    ),
-]
-GoDuration = Annotated[
-    str, Field(pattern=r"^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$", description="a duration such as 10m or 1h30m")
-]
-Replicas = Annotated[int, Field(ge=1, le=9, description="a whole number from 1 to 9")]
-Email = Annotated[str, Field(pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$", description="an e-mail address")]
-GitUrl = Annotated[
-    str,
-    Field(
-        pattern=r"^ssh://[^@\s]+@[^/\s]+/\S+$",
-        description="an SSH address such as ssh://git@git.example.org/household/platform.git",
-    ),
-]
-KubeContext = Annotated[
-    str, Field(min_length=1, pattern=r"^\S+$", description="the name of a context in your kubeconfig")
-]
-Interface = Annotated[
-    str, Field(pattern=r"^[a-z][a-z0-9._-]{0,13}\+?$", description="a network interface such as eno1 or enp+")
-]
-
-
-class Model(BaseModel):
-    """Keys are camelCase; a key that is not known is a mistake, never ignored."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, alias_generator=to_camel, str_strip_whitespace=True)
 
 
 class ApiServer(Model):
     """Where nodes and cilium's agents reach the Kubernetes API without kube-proxy."""
 
-    host: IPv4Address = Field(description="the IPv4 address of the API server or its virtual IP")
+    host: Address = Field(description="the IPv4 address of the API server or its virtual IP, such as 192.168.10.10")
     port: int = Field(default=6443, ge=1, le=65535, description="a port from 1 to 65535")
 
 
@@ -63,8 +41,8 @@ class Cluster(Model):
     context: KubeContext
     api_server: ApiServer
     nodes: int = Field(ge=1, le=99, description="the number of nodes, a whole number from 1 to 99")
-    pod_cidr: IPv4Network = Field(description="k3s' --cluster-cidr, such as 10.42.0.0/16")
-    service_cidr: IPv4Network = Field(description="k3s' --service-cidr, such as 10.43.0.0/16")
+    pod_cidr: Network = Field(description="the network of k3s' --cluster-cidr, such as 10.42.0.0/16")
+    service_cidr: Network = Field(description="the network of k3s' --service-cidr, such as 10.43.0.0/16")
     protect: bool = Field(description="true (destroy and replacement of stateful parts are refused) or false")
 
 
@@ -72,11 +50,11 @@ class Git(Model):
     """The repository that Flux reconciles."""
 
     url: GitUrl
-    branch: str = Field(default="main", min_length=1, pattern=r"^\S+$", description="a branch name")
+    branch: str = Field(default="main", min_length=1, pattern=r"^\S+$", description="a branch name such as main")
     interval: GoDuration = "10m"
     known_hosts: str = Field(
         pattern=r"^\S+ (ssh-ed25519|ecdsa-sha2-nistp256|ssh-rsa) \S+",
-        description="the git host's line from `ssh-keyscan HOST`",
+        description="the git host's line from `ssh-keyscan HOST`: the host, the key type and the key",
     )
 
 
@@ -93,7 +71,7 @@ class Cilium(Model):
     """The network."""
 
     devices: list[Interface] = Field(
-        min_length=1, description='at least one interface that carries traffic, such as ["eno1"]'
+        min_length=1, description="a list of at least one interface that carries traffic, such as [eno1]"
     )
     operator_replicas: Replicas
 
@@ -105,8 +83,9 @@ class CertManager(Model):
     issuer: Literal["staging", "production"] = Field(description="staging or production")
     replicas: Replicas
     dns_zone: DnsName
-    recursive_nameservers: list[IPv4Address] = Field(
-        min_length=1, description="public resolvers outside the home's split horizon, such as [1.1.1.1, 9.9.9.9]"
+    recursive_nameservers: list[Address] = Field(
+        min_length=1,
+        description="a list of public resolvers outside the home's split horizon, such as [1.1.1.1, 9.9.9.9]",
     )
 
 
@@ -137,30 +116,42 @@ CONFIG_SECRETS = (
 
 @dataclass(frozen=True, kw_only=True)
 class StackConfig:
-    """Configuration as the engine hands it over: strings by full key, objects as JSON, and which are encrypted."""
+    """Configuration as the engine hands it over: strings by full key, objects as JSON, and which are encrypted.
+
+    A reader of the file itself may add its name and the line of each dotted key.
+    """
 
     stack: str
     values: Mapping[str, str]
     encrypted: Collection[str]
+    source: str | None = None
+    lines: Mapping[str, int] = field(default_factory=dict[str, int])
 
     @property
     def file(self) -> str:
         """The file that a person edits."""
-        return f"Pulumi.{self.stack}.yaml"
+        return self.source or f"Pulumi.{self.stack}.yaml"
+
+    def place(self, key: str) -> str:
+        """`Pulumi.dev.yaml:12: ` for a dotted key or the nearest map around it; without the line if it is unknown."""
+        while key and key not in self.lines:
+            key = key[: max(key.rfind("."), key.rfind("["), 0)]
+        return f"{self.file}:{self.lines[key]}: " if key else f"{self.file}: "
+
+
+_SECRET_KEYS = frozenset(secret.key for secret in CONFIG_SECRETS)
 
 
 def parse(config: StackConfig) -> Settings:
     """The stack's settings. Raises PlatformError with every mistake at once."""
-    secret_keys = {secret.key for secret in CONFIG_SECRETS}
     own = {key.removeprefix(f"{NAMESPACE}:"): raw for key, raw in config.values.items() if _is_own(key)}
-    plain = {key: _decoded(raw) for key, raw in own.items() if key not in secret_keys}
-    mistakes = _secret_mistakes(config, own)
+    plain = {_unicode(key): _decoded(raw) for key, raw in own.items() if key not in _SECRET_KEYS}
     try:
         settings = Settings.model_validate(plain)
     except ValidationError as error:
-        raise PlatformError(*sentences(error, Settings, prefix=f"{config.file}: {NAMESPACE}:"), *mistakes) from None
-    if mistakes:
-        raise PlatformError(*mistakes)
+        raise PlatformError(*_value_mistakes(error, config), *_secret_mistakes(config, own)) from None
+    if secret_mistakes := _secret_mistakes(config, own):
+        raise PlatformError(*secret_mistakes)
     return settings
 
 
@@ -168,31 +159,54 @@ def _is_own(key: str) -> bool:
     return key.startswith(f"{NAMESPACE}:")
 
 
-def _secret_mistakes(config: StackConfig, own: Mapping[str, str]) -> list[str]:
-    mistakes: list[str] = []
-    for secret in CONFIG_SECRETS:
-        key = f"{NAMESPACE}:{secret.key}"
-        command = f"pulumi config set --secret {key} --stack {config.stack} < FILE"
-        if not own.get(secret.key, "").strip():
-            mistakes.append(f"{config.file}: {key} is missing, it is {secret.meaning}: set it with `{command}`")
-        elif key not in config.encrypted:
-            mistakes.append(
-                f"{config.file}: {key} is in plain text, it must be encrypted: replace the key, "
-                f"since this one is exposed, and set the new one with `{command}`"
-            )
-    mistakes += [
-        f"{config.file}: {key} is encrypted but is no secret: set it without --secret"
-        for key in sorted(config.encrypted)
-        if _is_own(key) and key.removeprefix(f"{NAMESPACE}:") not in {secret.key for secret in CONFIG_SECRETS}
+def _value_mistakes(error: ValidationError, config: StackConfig) -> list[str]:
+    """A setting that is encrypted by mistake gets one sentence for that, and its value is not looked at."""
+    schema = Schema(model=Settings, root=f"{NAMESPACE}:", also_known=_SECRET_KEYS)
+    hidden = _encrypted_settings(config)
+    found = {f"{NAMESPACE}:{dotted(mistake.location)}": mistake for mistake in mistakes(error, schema)}
+    return [
+        f"{config.place(key)}{key} {mistake.text}"
+        for key, mistake in found.items()
+        if f"{NAMESPACE}:{dotted(mistake.location[:1])}" not in hidden
     ]
-    return mistakes
+
+
+def _secret_mistakes(config: StackConfig, own: Mapping[str, str]) -> list[str]:
+    encrypted = [
+        f"{config.place(key)}{key} is encrypted, but it is no secret; set it in plain text, without --secret"
+        for key in sorted(_encrypted_settings(config))
+    ]
+    return encrypted + [text for secret in CONFIG_SECRETS for text in _secret_complaint(secret, config, own)]
+
+
+def _encrypted_settings(config: StackConfig) -> set[str]:
+    return {key for key in config.encrypted if key.removeprefix(f"{NAMESPACE}:") in known_keys(Settings)}
+
+
+def _secret_complaint(secret: ConfigSecret, config: StackConfig, own: Mapping[str, str]) -> Iterator[str]:
+    key = f"{NAMESPACE}:{secret.key}"
+    command = f"`pulumi config set --secret {key} --stack {config.stack} < FILE`"
+    if secret.key not in own:
+        yield f"{config.place(key)}{key} is missing; it must be {secret.meaning}, set with {command}"
+    elif not own[secret.key].strip():
+        yield f"{config.place(key)}{key} is empty, but must be {secret.meaning}, set with {command}"
+    elif key not in config.encrypted:
+        yield (
+            f"{config.place(key)}{key} is in plain text, but must be encrypted; "
+            f"this one is exposed, so make a new one and set it with {command}"
+        )
 
 
 def _decoded(raw: str) -> Any:
     """Objects and lists arrive as JSON text; anything else is the scalar itself."""
-    if raw[:1] not in "{[":
+    if not raw.startswith(("{", "[")):
         return raw
     try:
-        return json.loads(raw)
-    except json.JSONDecodeError:
+        return json.loads(raw, object_pairs_hook=lambda pairs: {_unicode(key): value for key, value in pairs})
+    except (ValueError, RecursionError):
         return raw
+
+
+def _unicode(key: str) -> str:
+    """Half a surrogate pair, which JSON can hold, would make pydantic reject the whole map without saying why."""
+    return key.encode("utf-8", "replace").decode()

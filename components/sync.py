@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from components.objects import manifest, secret
-from components.platform import FLUX_NAMESPACE, After, Component, Platform, secrets_path
+from components.platform import FLUX_NAMESPACE, After, Component, Platform
+from components.secret_files import secrets_path
 from components.secrets import Provider, SecretUse
 
 SOURCE = "flux-system"

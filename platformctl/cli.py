@@ -8,8 +8,12 @@ import typer
 
 from components.errors import PlatformError
 from platformctl import console
+from platformctl.check import check
+from platformctl.deploy import cli as deploy_cli
 from platformctl.local import cli as local_cli
 from platformctl.render import cli as render_cli
+from platformctl.schema import cli as schema_cli
+from platformctl.secret import cli as secret_cli
 from platformctl.tools import cli as tools_cli
 
 app = typer.Typer(
@@ -19,9 +23,15 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Helpers around the home platform's Pulumi program.",
 )
+app.command("up")(deploy_cli.up)
+app.command("preview")(deploy_cli.preview)
+app.command("destroy")(deploy_cli.destroy)
+app.command("render")(render_cli.render)
+app.command("check")(check)
 app.command("tools")(tools_cli.tools)
 app.add_typer(local_cli.app, name="local")
-app.command("render")(render_cli.render)
+app.add_typer(secret_cli.app, name="secret")
+app.add_typer(schema_cli.app, name="schema")
 
 
 def main() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,15 +19,17 @@ class Engine:
 
     directory: holds state, home, passphrase and the stack's config file; readable by its owner only.
     kubeconfig: of the cluster that the stack is deployed to.
-    search_path: directories with pulumi, its language host and its provider plugins.
+    tools: variables that make `pulumi` with its language host and plugins be found, PATH among them.
     backend: a Pulumi backend URL; by default files below `directory`.
+    program: the directory with Pulumi.yaml and __main__.py.
     """
 
     stack: str
     directory: Path
     kubeconfig: Path
-    search_path: Sequence[Path]
+    tools: Mapping[str, str]
     backend: str = ""
+    program: Path = CHECKOUT
 
     @property
     def project(self) -> Path:
@@ -46,7 +48,7 @@ class Engine:
         if not self._passphrase.exists():
             self._passphrase.touch(mode=0o600)
             self._passphrase.write_text(secrets.token_urlsafe(32))
-        (self.project / "Pulumi.yaml").write_text((CHECKOUT / "Pulumi.yaml").read_text())
+        (self.project / "Pulumi.yaml").write_text((self.program / "Pulumi.yaml").read_text())
 
     @property
     def _passphrase(self) -> Path:
@@ -57,10 +59,9 @@ class Engine:
         """The user's environment with everything of Pulumi and Kubernetes replaced by this stack's own."""
         foreign = ("PULUMI_", "KUBE")
         inherited = {key: value for key, value in os.environ.items() if not key.startswith(foreign)}
-        path = os.pathsep.join([*map(str, self.search_path), inherited.get("PATH", "")])
         return {
             **inherited,
-            "PATH": path,
+            **self.tools,
             "KUBECONFIG": str(self.kubeconfig),
             "PULUMI_HOME": str(self.directory / "home"),
             "PULUMI_BACKEND_URL": self.backend or f"file://{self.directory / 'state'}",
@@ -74,7 +75,7 @@ class Engine:
         return [
             "pulumi",
             name,
-            f"--cwd={CHECKOUT}",
+            f"--cwd={self.program}",
             f"--stack={self.stack}",
             f"--config-file={self.config_file}",
             "--non-interactive",

@@ -8,7 +8,6 @@ from typing import Any
 import yaml
 
 from platformctl.deploy.engine import Engine
-from platformctl.paths import CHECKOUT
 
 
 def write(engine: Engine, secrets: Mapping[str, str]) -> None:
@@ -19,7 +18,7 @@ def write(engine: Engine, secrets: Mapping[str, str]) -> None:
     if not engine.config_file.exists():
         engine.run(["pulumi", "stack", "init", engine.stack, "--non-interactive"])
     kept = _encrypted_parts(_read(engine.config_file.read_text()))
-    values = _read((CHECKOUT / engine.config_file.name).read_text())
+    values = _read((engine.program / engine.config_file.name).read_text())
     config = {**_plain(values.get("config", {})), **kept["config"]}
     engine.config_file.write_text(yaml.safe_dump({**kept["header"], "config": config}, sort_keys=False))
     for key, value in secrets.items():

@@ -1,4 +1,4 @@
-"""A recording as files: one for each component, its objects in the order in which they were declared."""
+"""A recording as files: one for each component, its objects by kind and name."""
 
 from __future__ import annotations
 
@@ -31,11 +31,15 @@ _Dumper.add_representer(str, _text)
 
 
 def by_component(recording: Recording) -> dict[str, list[Registration]]:
-    """The manifests of each component, in the order of declaration."""
+    """Components in the order in which they come up, the manifests of each by kind and name."""
     grouped: dict[str, list[Registration]] = {}
     for registration in recording.manifests:
         grouped.setdefault(recording.component_of(registration), []).append(registration)
-    return grouped
+    return {component: sorted(found, key=_kind_and_name) for component, found in grouped.items()}
+
+
+def _kind_and_name(registration: Registration) -> tuple[str, str]:
+    return registration.inputs["kind"], registration.name
 
 
 def dump(manifests: Iterable[Mapping[str, Any]]) -> str:

@@ -14,8 +14,8 @@ from typing import Any, cast
 
 import pulumi
 from google.protobuf import json_format
-from pulumi.runtime import mocks, rpc, settings, stack
 from pulumi.runtime import config as runtime_config
+from pulumi.runtime import mocks, rpc, settings, stack
 
 from components.errors import PlatformError
 from components.settings import CONFIG_SECRETS, NAMESPACE, StackConfig
@@ -61,8 +61,17 @@ class Recording:
 
     @property
     def manifests(self) -> list[Registration]:
-        """The Kubernetes objects."""
-        return [registration for registration in self.registrations if registration.is_manifest]
+        """The Kubernetes objects in the order in which they come up; what is independent, by kind and name."""
+        depths = self._depths()
+        found = [registration for registration in self.registrations if registration.is_manifest]
+        return sorted(found, key=lambda each: (depths[each.urn], each.inputs["kind"], each.name))
+
+    def _depths(self) -> dict[str, int]:
+        """The longest chain of dependencies below each resource; registrations arrive after what they depend on."""
+        depths: dict[str, int] = {}
+        for each in self.registrations:
+            depths[each.urn] = 1 + max((depths.get(urn, 0) for urn in each.dependencies), default=0)
+        return depths
 
     def component_of(self, registration: Registration) -> str:
         """The name of the component that declares the resource."""
@@ -100,7 +109,7 @@ class _Monitor(mocks.MockMonitor):
 
 
 def reference(source: str, name: str) -> str:
-    """What stands in a render where a secret would be: `<secret home:deployKey>`, `<secret generated receiver-token>`."""
+    """What a render shows of a secret: `<secret home:deployKey>`, `<secret generated receiver-token>`."""
     return f"<secret {source} {name}>" if source != NAMESPACE else f"<secret {NAMESPACE}:{name}>"
 
 

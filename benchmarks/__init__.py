@@ -1,0 +1,1 @@
+"""Ratios measured in one run on one machine; goals and figures stand in docs/performance.md."""

@@ -1,0 +1,13 @@
+"""Every Secret that the platform refers to by name, gathered from the components for the program and the helper CLI."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from components import cert_manager, flux, sync
+from components.secrets import SecretUse
+
+SECRETS: tuple[SecretUse, ...] = (*flux.SECRETS, *sync.SECRETS, *cert_manager.SECRETS)
+
+CONFIG_KEYS: Mapping[str, str] = {flux.DEPLOY_KEY.at: "deployKey", flux.AGE_KEY.at: "ageKey"}
+"""The stack config key behind each Secret that comes from secret stack config."""
