@@ -66,6 +66,7 @@ def _kustomization(name: str, path: str, **fields: Any) -> dict[str, Any]:
         "path": f"./{path}",
         "prune": True,
         "sourceRef": {"kind": "GitRepository", "name": SOURCE},
+        "decryption": {"provider": "sops", "secretRef": {"name": "sops-age"}},
         **fields,
     }
     return manifest("kustomize.toolkit.fluxcd.io/v1", "Kustomization", name, namespace=FLUX_NAMESPACE, spec=spec)
@@ -77,7 +78,6 @@ def _platform_kustomization(platform: Platform) -> dict[str, Any]:
         secrets_path(platform.stack),
         timeout=f"{PLATFORM_TIMEOUT_MINUTES}m",
         wait=True,
-        decryption={"provider": "sops", "secretRef": {"name": "sops-age"}},
     )
 
 

@@ -1,0 +1,1 @@
+"""Secrets of a stack: made and encrypted here, committed by you, decrypted by Flux."""
