@@ -47,5 +47,6 @@ def destroy(stack: Stack = "dev", name: Name = None) -> None:
 
     target = flow.deployment(stack, name or stack)
     flow.start(target)
-    flow.run(target, "destroy", ["--yes", "--skip-preview", "--suppress-outputs", "--suppress-progress"])
+    # With its preview: it refuses protected parts before anything is deleted.
+    flow.run(target, "destroy", ["--yes", "--suppress-outputs", "--suppress-progress"])
     flow.report_leftovers(target)

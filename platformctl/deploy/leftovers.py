@@ -8,7 +8,6 @@ from platformctl import console
 from platformctl.local.api import ApiError, KubeApi
 from platformctl.render.recorder import Recording, Registration
 
-
 SIMULATION_GROUP = "kwok.x-k8s.io"
 
 

@@ -12,7 +12,7 @@ from typing import Self
 from filelock import FileLock, Timeout
 
 from components.errors import PlatformError
-from platformctl.local import bootstrap, control_plane, kubeconfig, ports, processes
+from platformctl.local import bootstrap, control_plane, crds, kubeconfig, ports, processes, simulation
 from platformctl.local.api import KubeApi
 from platformctl.local.control_plane import ControlPlane
 from platformctl.local.files import private_directory
@@ -142,8 +142,15 @@ class Cluster:
         self._ensure([plane.apiserver()], started)
         with self.api() as api:
             bootstrap.prepare(api, self._nodes)
+            self._prepare_definitions(api)
         clients = [plane.controller_manager(), plane.kwok(), plane.simulation()]
         self._ensure([spec for spec in clients if spec is not None], started)
+
+    def _prepare_definitions(self, api: KubeApi) -> None:
+        """Reads every CRD bundle before a process needs one, and says which of them are stand-ins."""
+        notes = [bundle.note for bundle in crds.prepare() if bundle.note]
+        for note in [*notes, *simulation.preinstall(api)]:
+            self._report(note)
 
     def _ensure(self, specs: Sequence[ProcessSpec], started: list[Running]) -> None:
         """Starts the processes that do not run as specified, all at once, then waits for each."""

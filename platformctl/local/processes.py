@@ -24,7 +24,12 @@ DIRECTORY_MARK = "PLATFORM_CLUSTER_DIRECTORY"
 NAME_MARK = "PLATFORM_CLUSTER_PROCESS"
 DIGEST_MARK = "PLATFORM_CLUSTER_DIGEST"
 # the user's other variables may hold credentials, which have no business in long-lived processes
-PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "VIRTUAL_ENV", "PYTHONPATH")
+PASSED_ON = (
+    *("PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "VIRTUAL_ENV", "PYTHONPATH"),
+    # the simulation reads CRDs: where they are cached, and how to reach them
+    *("XDG_CACHE_HOME", "UPSTREAM_MIRROR", "GOPATH", "GOMODCACHE", "GOCACHE", "GOPROXY", "GOSUMDB", "GOTOOLCHAIN"),
+    *("HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "SSL_CERT_FILE"),
+)
 
 READY_SECONDS = 60.0
 # long enough for an API server whose etcd was just replaced, or for kwok to play a node that was just added

@@ -17,7 +17,7 @@ from platformctl.local import crds
 from platformctl.local.api import ApiError, KubeApi, ObjectRef
 from platformctl.local.cluster import Cluster
 from platformctl.local.schema_free import schema_free
-from platformctl.local.simulation import command, definitions, preinstall
+from platformctl.local.simulation import UPSTREAM_BUNDLES, command, definitions, preinstall
 from platformctl.local.simulation.delays import Delays
 from platformctl.local.simulation.objects import condition, is_ready
 from platformctl.paths import CHECKOUT
@@ -43,8 +43,7 @@ def cluster(session_cluster: Callable[..., Cluster]) -> Cluster:
 def api(cluster: Cluster) -> Iterator[KubeApi]:
     """A cluster on which Flux is ready."""
     with cluster.api() as client:
-        assert preinstall(client, without_upstream=False) == []
-        assert preinstall(client, without_upstream=True)
+        definitions.install(client, crds.bundle("flux-operator").objects, manager="test")
         eventually(lambda: kind_is_served(client, "fluxcd.controlplane.io/v1", "FluxInstance"))
         client.apply(namespaced("v1", "Namespace", "flux-system", None))
         client.apply(flux_instance())
@@ -63,6 +62,20 @@ def namespace(api: KubeApi) -> Iterator[str]:
         api.delete(HELM, "HelmRelease", release["metadata"]["name"], name)
     eventually(lambda: not api.list(HELM, "HelmRelease", name))
     api.delete("v1", "Namespace", name)
+
+
+def test_the_crds_of_a_manifest_that_is_out_of_reach_are_there_beforehand(
+    api: KubeApi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(upstream, "read", lambda file: b"")
+    assert preinstall(api) == []
+
+    def unreachable(file: str) -> bytes:
+        raise upstream.UpstreamUnavailable(f"{file} is out of reach")
+
+    monkeypatch.setattr(upstream, "read", unreachable)
+    assert [note.partition(":")[0] for note in preinstall(api)] == list(UPSTREAM_BUNDLES)
+    eventually(lambda: kind_is_served(api, "fluxcd.controlplane.io/v1", "FluxInstance"))
 
 
 def eventually(holds: Callable[[], object], seconds: float = SECONDS) -> None:

@@ -12,7 +12,8 @@ from tests.stack.engine_run import UP
 
 pytestmark = pytest.mark.cluster
 
-DESTROY = ("destroy", "--yes", "--skip-preview")
+# With its preview, which refuses before anything is touched.
+DESTROY = ("destroy", "--yes")
 
 
 def test_destroy_takes_everything_but_cilium(bring_up: Callable[[str, str], Deployed]) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import subprocess
+import time
+import urllib.request
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -32,6 +34,8 @@ def s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     endpoint = f"http://127.0.0.1:{port}"
     boto3.client("s3", endpoint_url=endpoint, region_name="us-east-1").create_bucket(Bucket=BUCKET)
     yield endpoint
+    # moto keeps its buckets in the process, not in the server.
+    urllib.request.urlopen(urllib.request.Request(f"{endpoint}/moto-api/reset", method="POST"), timeout=10).close()  # noqa: S310
     server.stop()
 
 
@@ -68,11 +72,20 @@ def test_a_second_operation_is_refused_while_the_stack_is_locked(engine: Engine,
     assert outcome.steps == []
 
 
-def test_the_lock_is_there_while_an_operation_runs(engine: Engine, s3: str) -> None:
-    command = engine.operation("preview")
-    with subprocess.Popen(
-        command, env=engine.environment, cwd=engine.project, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    ) as running:
-        seen = {name for _ in iter(running.poll, 0) for name in _objects(s3) if "/locks/" in name}
-    assert seen
-    assert not [name for name in _objects(s3) if "/locks/" in name]
+def test_the_lock_is_there_while_an_operation_runs(engine: Engine, s3: str, tmp_path: Path) -> None:
+    command = engine.operation("refresh", "--yes", "--skip-preview")
+    seen: set[str] = set()
+    with (
+        (tmp_path / "output").open("w") as output,
+        subprocess.Popen(command, env=engine.environment, cwd=engine.project, stdout=output, stderr=output) as running,
+    ):
+        deadline = time.monotonic() + 60
+        while running.poll() is None and time.monotonic() < deadline:
+            seen |= _locks(s3)
+        assert running.wait(timeout=60) == 0, (tmp_path / "output").read_text()
+    assert len(seen) == 1
+    assert _locks(s3) == set()
+
+
+def _locks(endpoint: str) -> set[str]:
+    return {name for name in _objects(endpoint) if "/locks/" in name}

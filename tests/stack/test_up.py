@@ -12,6 +12,7 @@ import yaml
 
 from components.errors import PlatformError
 from platformctl.local.api import KubeApi
+from platformctl.paths import CHECKOUT
 from platformctl.render.recorder import Recording
 from tests.graph import REQUIRED_ORDER, Order, left_out, members
 from tests.stack.conftest import Deployed
@@ -102,13 +103,13 @@ def test_a_mistake_in_the_stack_file_is_one_sentence_and_changes_nothing(dev: De
     finally:
         config.write_text(before)
     assert outcome.returncode != 0
-    assert "Pulumi.dev.yaml: home:certManager.issuer is 'stagging'" in outcome.output
+    assert 'Pulumi.dev.yaml: home:certManager.issuer is "stagging", but must be staging or production' in outcome.output
     assert "Traceback" not in outcome.output
 
 
-def test_the_checkout_stays_clean(dev: Deployed) -> None:
-    assert "encryptionsalt" not in Path("Pulumi.dev.yaml").read_text()
-    assert dev.target.engine.config_file.stat().st_mode & 0o077 == 0
+def test_state_is_the_owners_alone_and_the_checkout_stays_as_it_was(dev: Deployed) -> None:
+    assert dev.target.cluster.layout.state.stat().st_mode & 0o077 == 0
+    assert "encryptionsalt" not in (CHECKOUT / "Pulumi.dev.yaml").read_text()
 
 
 def test_a_cluster_that_is_not_on_loopback_is_refused(dev: Deployed) -> None:
@@ -136,9 +137,9 @@ def _created(item: dict[str, Any]) -> datetime:
 
 
 def _finished(item: dict[str, Any]) -> datetime:
-    """When an object was ready for the first time, or created where nothing waits for it."""
+    """When an object was ready, or created where nothing waits for it; whole seconds, as creationTimestamp has them."""
     if "pulumi.com/waitFor" in item["metadata"].get("annotations", {}):
-        return datetime.fromisoformat(_ready(item)["lastTransitionTime"])
+        return datetime.fromisoformat(_ready(item)["lastTransitionTime"]).replace(microsecond=0)
     return _created(item)
 
 

@@ -8,10 +8,14 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from components import upstream
 from platformctl.local import crds
 from platformctl.local.api import KubeApi
 from platformctl.local.simulation import definitions
 from platformctl.local.simulation.stages import DIRECTORY, stage_files
+
+# Upstream manifests that the program applies itself, and the bundle with the CRDs in them.
+UPSTREAM_BUNDLES = {"flux-operator": "flux-operator"}
 
 __all__ = ["command", "kwok_config", "preinstall", "stage_files"]
 
@@ -27,14 +31,20 @@ def kwok_config() -> Path:
     return DIRECTORY / "kwok.yaml"
 
 
-def preinstall(api: KubeApi, *, without_upstream: bool) -> list[str]:
-    """What must be there before the program runs; returns the notes that a person should see.
+def preinstall(api: KubeApi) -> list[str]:
+    """Installs the CRDs of upstream manifests that the program will have to leave out; returns notes for a person."""
+    notes: list[str] = []
+    for file, name in UPSTREAM_BUNDLES.items():
+        if not _is_within_reach(file):
+            bundle = crds.bundle(name)
+            definitions.install(api, bundle.objects, manager="platformctl")
+            notes.append(f"{file}: the manifest is out of reach, its CRDs come from {bundle.source}")
+    return notes
 
-    without_upstream: flux-operator's manifest cannot be read, so the program leaves it out and its CRDs come from here.
-    """
-    if not without_upstream:
-        return []
-    bundle = crds.bundle("flux-operator")
-    definitions.install(api, bundle.objects, manager="platformctl")
-    note = f"flux-operator's manifest is out of reach: its CRDs were installed from {bundle.source}"
-    return [note, *([bundle.note] if bundle.note else [])]
+
+def _is_within_reach(file: str) -> bool:
+    try:
+        upstream.read(file)
+    except upstream.UpstreamUnavailable:
+        return False
+    return True
