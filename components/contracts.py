@@ -6,9 +6,16 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
+from components.contracts_identity import IDENTITY_RULES
+from components.contracts_machines import MACHINE_RULES
+from components.contracts_monitoring import MONITORING_RULES
+from components.contracts_network import NETWORK_RULES
+from components.contracts_storage import STORAGE_RULES
 from components.settings import Settings
 
 BOOTSTRAP_FILE = "bootstrap/cilium-values.yaml"
+# What Flux pushes new image tags to; a pull request takes them from there.
+IMAGE_UPDATES_BRANCH = "flux/image-updates"
 
 
 def broken(stack: str, settings: Settings) -> list[str]:
@@ -54,6 +61,11 @@ def replicas_fit_nodes(settings: Settings) -> Iterator[str]:
         "cilium.operatorReplicas": settings.cilium.operator_replicas,
         "kyverno.replicas": settings.kyverno.replicas,
         "certManager.replicas": settings.cert_manager.replicas,
+        "snapshots.replicas": settings.snapshots.replicas,
+        "userInterfaces.proxyReplicas": settings.user_interfaces.proxy_replicas,
+        "kubevirt.replicas": settings.kubevirt.replicas,
+        "keycloak.instances": settings.keycloak.instances,
+        "keycloak.database.instances": settings.keycloak.database.instances,
     }
     for key, replicas in wanted.items():
         if replicas > nodes:
@@ -70,12 +82,27 @@ def fail_closed_needs_replicas(settings: Settings) -> Iterator[str]:
         )
 
 
+def image_updates_are_reviewed(settings: Settings) -> Iterator[str]:
+    """Pushed to the branch that Flux reconciles, a new tag would be deployed before anybody saw it."""
+    if settings.git.branch == IMAGE_UPDATES_BRANCH:
+        yield (
+            f"home:git.branch is {IMAGE_UPDATES_BRANCH}, the branch that Flux writes new image tags to; "
+            "name the branch that pull requests are merged into, such as main"
+        )
+
+
 STACK_RULES = (
     api_server_outside_cluster_networks,
     cluster_networks_apart,
     domain_inside_zone,
     replicas_fit_nodes,
     fail_closed_needs_replicas,
+    image_updates_are_reviewed,
+    *STORAGE_RULES,
+    *MONITORING_RULES,
+    *NETWORK_RULES,
+    *MACHINE_RULES,
+    *IDENTITY_RULES,
 )
 
 

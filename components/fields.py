@@ -19,9 +19,15 @@ DnsName = Annotated[
         description="a lower-case DNS name such as dev.home.example.org",
     ),
 ]
+Label = Annotated[
+    str,
+    Field(pattern=rf"^{_LABEL}$", description="a name of lower-case letters, digits and hyphens, such as printer-vlan"),
+]
 GoDuration = Annotated[
     str, Field(pattern=r"^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$", description="a duration such as 10m or 1h30m")
 ]
+VolumeSize = Annotated[str, Field(pattern=r"^[1-9][0-9]{0,4}Gi$", description="a size in GiB such as 20Gi")]
+Days = Annotated[str, Field(pattern=r"^[1-9][0-9]{0,3}d$", description="a number of days such as 14d")]
 Replicas = Annotated[int, Field(ge=1, le=9, description="a whole number from 1 to 9")]
 Email = Annotated[
     str, Field(pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$", description="an e-mail address such as ops@example.org")
@@ -33,8 +39,23 @@ GitUrl = Annotated[
         description="an SSH address such as ssh://git@git.example.org/household/platform.git",
     ),
 ]
+K3sVersion = Annotated[
+    str,
+    Field(
+        pattern=r"^v[0-9]+\.[0-9]+\.[0-9]+\+k3s[0-9]+$",
+        description="the version that `k3s --version` prints, such as v1.35.4+k3s1",
+    ),
+]
 KubeContext = Annotated[
     str, Field(min_length=1, pattern=r"^\S+$", description="the name of a context in your kubeconfig, without spaces")
+]
+UserName = Annotated[
+    str,
+    Field(
+        pattern=r"^[A-Za-z0-9@:._/-]+$",
+        max_length=253,
+        description="a name of letters, digits and @:._/- such as platform-deploy",
+    ),
 ]
 Interface = Annotated[
     str, Field(pattern=r"^[a-z][a-z0-9._-]{0,13}\+?$", description="a network interface such as eno1 or enp+")

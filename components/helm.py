@@ -17,10 +17,12 @@ CrdPolicy = Literal["Skip", "Create", "CreateReplace"]
 class HelmApplication:
     """What differs between charts.
 
+    name: of release and source; needed only where a namespace holds one chart more than once.
     crds: what helm-controller does with the chart's crds/ directory; templated CRDs are not touched by it.
     timeout_minutes: of one install or upgrade; Pulumi waits for two of them, since a failed one is retried.
     drift_ignore: JSON pointers that a controller in the cluster writes, with the kind they belong to.
     retain: leave release and source in the cluster on destroy.
+    protect: refuse destroy and replacement of the release where the stack protects its stateful parts.
     """
 
     chart: Chart
@@ -30,6 +32,13 @@ class HelmApplication:
     timeout_minutes: int = 10
     drift_ignore: Mapping[str, Iterable[str]] = field(default_factory=dict[str, Iterable[str]])
     retain: bool = False
+    protect: bool = False
+    name: str = ""
+
+    @property
+    def release_name(self) -> str:
+        """The name of release and source: the chart's, unless another was given."""
+        return self.name or self.chart.name
 
 
 def install(component: Component, application: HelmApplication, *, after: After = ()) -> KubernetesObject:
@@ -39,6 +48,7 @@ def install(component: Component, application: HelmApplication, *, after: After 
         _release(application),
         ready=True,
         timeout=f"{2 * application.timeout_minutes + 5}m",
+        protect=application.protect,
         retain=application.retain,
         after=[source, *after],
     )
@@ -61,19 +71,20 @@ def _source(application: HelmApplication) -> dict[str, Any]:
             },
         }
         kind = "OCIRepository"
-    return manifest("source.toolkit.fluxcd.io/v1", kind, chart.name, namespace=application.namespace, spec=spec)
+    name = application.release_name
+    return manifest("source.toolkit.fluxcd.io/v1", kind, name, namespace=application.namespace, spec=spec)
 
 
 def _chart_reference(application: HelmApplication) -> dict[str, Any]:
     chart = application.chart
     if chart.is_oci:
-        return {"chartRef": {"kind": "OCIRepository", "name": chart.name}}
-    source = {"kind": "HelmRepository", "name": chart.name}
+        return {"chartRef": {"kind": "OCIRepository", "name": application.release_name}}
+    source = {"kind": "HelmRepository", "name": application.release_name}
     return {"chart": {"spec": {"chart": chart.name, "version": chart.version, "sourceRef": source}}}
 
 
 def _release(application: HelmApplication) -> dict[str, Any]:
-    name, namespace = application.chart.name, application.namespace
+    name, namespace = application.release_name, application.namespace
     # Retrying in place: any remediation would uninstall or roll back, and with it take CRDs or data.
     action = {"crds": application.crds, "strategy": {"name": "RetryOnFailure", "retryInterval": "2m"}}
     spec: dict[str, Any] = {

@@ -33,7 +33,9 @@ def walk(location: Location, model: type[BaseModel]) -> Iterator[Step]:
 
 def _into(annotation: Any, part: int | str) -> Step | None:
     if isinstance(part, int):
-        return _element(annotation)
+        return _argument(annotation, 0)
+    if typing.get_origin(_bare(annotation)) is dict:
+        return _argument(annotation, 1)
     inner = inner_model(annotation)
     field = known_keys(inner).get(part) if inner else None
     if field is None:
@@ -42,13 +44,15 @@ def _into(annotation: Any, part: int | str) -> Step | None:
     return Step(annotation=full, description=field.description or _keys(field.annotation))
 
 
-def _element(annotation: Any) -> Step | None:
+def _argument(annotation: Any, number: int) -> Step | None:
+    """The elements of a list (0), or the values of a map (1)."""
     arguments = typing.get_args(_bare(annotation))
     if not arguments:
         return None
-    descriptions = (getattr(item, "description", None) for item in getattr(arguments[0], "__metadata__", ()))
+    inner = arguments[number]
+    descriptions = (getattr(item, "description", None) for item in getattr(inner, "__metadata__", ()))
     described = next((text for text in descriptions if text), None)
-    return Step(annotation=arguments[0], description=described or _keys(arguments[0]))
+    return Step(annotation=inner, description=described or _keys(inner))
 
 
 def _bare(annotation: Any) -> Any:

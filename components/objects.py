@@ -15,8 +15,9 @@ MANAGED_BY = {"app.kubernetes.io/managed-by": "pulumi"}
 class KubernetesObject(pulumi.CustomResource):
     """One object, declared as the manifest that the API server gets; no field is renamed or dropped on the way."""
 
-    def __init__(self, manifest: Manifest, opts: pulumi.ResourceOptions) -> None:
-        super().__init__(type_token(manifest), resource_name(manifest), dict(manifest), opts)
+    def __init__(self, manifest: Manifest, opts: pulumi.ResourceOptions, *, name: str | None = None) -> None:
+        """name: of the resource in the state, where the object's own name changes with its content."""
+        super().__init__(type_token(manifest), name or resource_name(manifest), dict(manifest), opts)
         self.manifest = manifest
 
 
@@ -53,10 +54,15 @@ def manifest(
 
 
 def secret(
-    name: str, namespace: str, data: Mapping[str, pulumi.Input[str]], *, labels: Mapping[str, str] | None = None
+    name: str,
+    namespace: str,
+    data: Mapping[str, pulumi.Input[str]],
+    *,
+    labels: Mapping[str, str] | None = None,
+    kind: str = "Opaque",
 ) -> dict[str, Any]:
-    """A Secret whose values are secret in the state; plain strings are refused."""
+    """A Secret whose values are secret in the state; plain strings are refused. `kind` is its type."""
     if plain := sorted(key for key, value in data.items() if isinstance(value, str)):
         raise TypeError(f"Secret {namespace}/{name}: {', '.join(plain)} must be secret Outputs, not plain strings")
     values = {key: pulumi.Output.secret(value) for key, value in data.items()}
-    return manifest("v1", "Secret", name, namespace=namespace, labels=labels, type="Opaque", stringData=values)
+    return manifest("v1", "Secret", name, namespace=namespace, labels=labels, type=kind, stringData=values)

@@ -60,20 +60,23 @@ class Component(pulumi.ComponentResource):
         *,
         after: After = (),
         ready: bool = False,
+        condition: str = "Ready",
         timeout: str = READY_TIMEOUT,
         protect: bool = False,
         retain: bool = False,
+        name: str | None = None,
     ) -> KubernetesObject:
         """One Kubernetes object as a child.
 
         after: what must exist (or be ready) first, besides what the component itself comes after.
-        ready: wait for the condition Ready, at most `timeout` (a Go duration).
+        ready: wait for the `condition`, at most `timeout` (a Go duration).
         protect: refuse destroy and replacement where the stack protects its stateful parts.
         retain: leave the object in the cluster on destroy.
+        name: in the state, where the object's own name changes with its content.
         """
         guarded = protect and self.platform.protect
         return KubernetesObject(
-            _awaited(manifest) if ready else manifest,
+            _awaited(manifest, condition) if ready else manifest,
             pulumi.ResourceOptions(
                 parent=self,
                 provider=self.platform.kubernetes,
@@ -83,10 +86,14 @@ class Component(pulumi.ComponentResource):
                 delete_before_replace=True,
                 custom_timeouts=pulumi.CustomTimeouts(create=timeout, update=timeout, delete=timeout),
             ),
+            name=name,
         )
 
-    def generated_password(self, name: str, *, length: int = 32) -> pulumi.Output[str]:
-        """A password made once and stable across runs; it is a secret in the state, never rotated by an update."""
+    def generated_password(self, name: str, *, length: int = 32, protect: bool = True) -> pulumi.Output[str]:
+        """A password made once and stable across runs; it is a secret in the state, never rotated by an update.
+
+        protect: false where a new one costs nothing, since every place that knows it is written in the same run.
+        """
         password = random.RandomPassword(
             name,
             length=length,
@@ -94,15 +101,15 @@ class Component(pulumi.ComponentResource):
             opts=pulumi.ResourceOptions(
                 parent=self,
                 provider=self.platform.random,
-                protect=self.platform.protect or None,
+                protect=(protect and self.platform.protect) or None,
                 ignore_changes=["length", "special"],
             ),
         )
         return password.result
 
 
-def _awaited(manifest: Manifest) -> dict[str, Any]:
-    """The provider waits for the condition Ready at the object's current generation."""
+def _awaited(manifest: Manifest, condition: str) -> dict[str, Any]:
+    """The provider waits for the condition at the object's current generation."""
     metadata: Mapping[str, Any] = manifest["metadata"]
-    annotations = {**metadata.get("annotations", {}), "pulumi.com/waitFor": "condition=Ready"}
+    annotations = {**metadata.get("annotations", {}), "pulumi.com/waitFor": f"condition={condition}"}
     return {**manifest, "metadata": {**metadata, "annotations": annotations}}

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from components import cert_manager, flux, sync
+from components import cert_manager, external_dns, flux, interfaces, keycloak, longhorn, monitoring, sync, velero
 from components.secrets import SecretUse
 
-SECRETS: tuple[SecretUse, ...] = (*flux.SECRETS, *sync.SECRETS, *cert_manager.SECRETS)
+SECRETS: tuple[SecretUse, ...] = (
+    *flux.SECRETS,
+    *sync.SECRETS,
+    *cert_manager.SECRETS,
+    *external_dns.SECRETS,
+    *interfaces.SECRETS,
+    *keycloak.SECRETS,
+    *longhorn.SECRETS,
+    *monitoring.SECRETS,
+    *velero.SECRETS,
+)
 
 CONFIG_KEYS: Mapping[str, str] = {flux.DEPLOY_KEY.at: "deployKey", flux.AGE_KEY.at: "ageKey"}
 """The stack config key behind each Secret that comes from secret stack config."""

@@ -16,14 +16,21 @@ from components.fields import (
     Email,
     GitUrl,
     GoDuration,
-    Interface,
+    K3sVersion,
     KubeContext,
     Model,
     Network,
     Replicas,
+    UserName,
 )
 from components.mistakes import Schema, dotted, mistakes
 from components.model_paths import known_keys
+from components.settings_identity import Keycloak
+from components.settings_interfaces import UserInterfaces
+from components.settings_machines import KubeVirt
+from components.settings_monitoring import Monitoring
+from components.settings_network import Cilium, ExternalDns, Gateway
+from components.settings_storage import Longhorn, Snapshots, Velero
 
 NAMESPACE = "home"
 
@@ -39,8 +46,13 @@ class Cluster(Model):
     """The k3s cluster that the stack is deployed to."""
 
     context: KubeContext
+    kubernetes_version: K3sVersion
     api_server: ApiServer
     nodes: int = Field(ge=1, le=99, description="the number of nodes, a whole number from 1 to 99")
+    lan: Network = Field(description="the home network that the nodes are in, such as 192.168.10.0/24")
+    node_addresses: list[Address] = Field(
+        min_length=1, description="a list of the IPv4 address of each node, such as [192.168.10.11]"
+    )
     pod_cidr: Network = Field(description="the network of k3s' --cluster-cidr, such as 10.42.0.0/16")
     service_cidr: Network = Field(description="the network of k3s' --service-cidr, such as 10.43.0.0/16")
     protect: bool = Field(description="true (destroy and replacement of stateful parts are refused) or false")
@@ -58,6 +70,13 @@ class Git(Model):
     )
 
 
+class ImageAutomation(Model):
+    """New image tags, written to the git repository by one stack alone."""
+
+    interval: GoDuration = "30m"
+    suspend: bool = Field(description="true, or false in the one stack that writes new image tags to git")
+
+
 class Kyverno(Model):
     """The policy engine."""
 
@@ -65,15 +84,14 @@ class Kyverno(Model):
     failure_policy: Literal["Fail", "Ignore"] = Field(
         description="Fail (a request is refused while kyverno is down) or Ignore"
     )
-
-
-class Cilium(Model):
-    """The network."""
-
-    devices: list[Interface] = Field(
-        min_length=1, description="a list of at least one interface that carries traffic, such as [eno1]"
+    deploy_users: list[UserName] = Field(
+        min_length=1,
+        description="a list of at least one Kubernetes user that runs pulumi up, such as [platform-deploy]",
     )
-    operator_replicas: Replicas
+    break_glass_group: UserName = Field(
+        description="the Kubernetes group that may change the platform by hand in an emergency, such as "
+        "platform-break-glass"
+    )
 
 
 class CertManager(Model):
@@ -98,6 +116,16 @@ class Settings(Model):
     kyverno: Kyverno
     cilium: Cilium
     cert_manager: CertManager
+    gateway: Gateway
+    external_dns: ExternalDns = Field(default_factory=ExternalDns)
+    longhorn: Longhorn
+    snapshots: Snapshots
+    velero: Velero
+    kubevirt: KubeVirt
+    monitoring: Monitoring
+    keycloak: Keycloak
+    user_interfaces: UserInterfaces
+    image_automation: ImageAutomation
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -68,18 +68,37 @@ class _Resource:
     namespaced: bool
 
 
+@dataclass(frozen=True, kw_only=True)
+class User:
+    """Somebody else in whose name an administrator may ask, as with `kubectl --as --as-group`."""
+
+    name: str
+    groups: tuple[str, ...] = ()
+
+    @property
+    def headers(self) -> list[tuple[str, str]]:
+        """What the API server wants to be told."""
+        return [("Impersonate-User", self.name), *(("Impersonate-Group", group) for group in self.groups)]
+
+
 class KubeApi:
     """A connection to one API server with verified TLS; safe to share between threads; a context manager."""
 
     def __init__(
-        self, kubeconfig: Path, context: str | None = None, *, timeout_seconds: float = TIMEOUT_SECONDS
+        self,
+        kubeconfig: Path,
+        context: str | None = None,
+        *,
+        acting_as: User | None = None,
+        timeout_seconds: float = TIMEOUT_SECONDS,
     ) -> None:
         self.connection = kubeconfigs.read(kubeconfig, context)
-        headers = {"Authorization": f"Bearer {self.connection.token}"} if self.connection.token else {}
+        headers = [("Authorization", f"Bearer {self.connection.token}")] if self.connection.token else []
+        headers += acting_as.headers if acting_as else []
         self._client = httpx.Client(
             base_url=self.connection.server,
             verify=self.connection.ssl_context(),
-            headers={"Accept": "application/json", **headers},
+            headers=[("Accept", "application/json"), *headers],
             timeout=timeout_seconds,
             trust_env=False,
         )
@@ -160,9 +179,15 @@ class KubeApi:
         except httpx.HTTPError as error:
             raise self._unreachable(error) from error
 
-    def apply(self, obj: dict[str, Any], *, field_manager: str = "platformctl", force: bool = True) -> dict[str, Any]:
-        """Server-side apply of a manifest: creates the object or takes over the fields that it names."""
+    def apply(
+        self, obj: dict[str, Any], *, field_manager: str = "platformctl", force: bool = True, dry_run: bool = False
+    ) -> dict[str, Any]:
+        """Server-side apply of a manifest: creates the object or takes over the fields that it names.
+
+        `dry_run` changes nothing and is strict: an unknown or repeated field is an error.
+        """
         params: Params = {"fieldManager": field_manager, "force": force}
+        params |= {"dryRun": "All", "fieldValidation": "Strict"} if dry_run else {}
         return self.request("PATCH", self._path(ObjectRef.of(obj)), body=obj, params=params, content_type=APPLY)
 
     def patch(self, obj_ref: ObjectRef, change: dict[str, Any]) -> dict[str, Any]:

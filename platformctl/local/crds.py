@@ -41,8 +41,8 @@ class CrdBundle:
 class _Origin:
     """Where a bundle's CRDs are: files of a Go module by glob, and the name of an upstream file with the same."""
 
-    module: str
-    globs: tuple[str, ...]
+    module: str | None = None
+    globs: tuple[str, ...] = ()
     upstream: str | None = None
     # Picks the part of the module that is read; its name is then the bundle's version.
     inside: Callable[[Path], Path] | None = None
@@ -58,8 +58,10 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 _ORIGINS = {
+    "cdi": _Origin(upstream="cdi-operator"),
     "cert-manager": _Origin(module="github.com/cert-manager/cert-manager", globs=("deploy/crds/*.yaml",)),
     "cilium": _Origin(module="github.com/cilium/cilium", globs=("pkg/k8s/apis/cilium.io/client/crds/*/*.yaml",)),
+    "cloudnative-pg": _Origin(upstream="cloudnative-pg-crds"),
     "flux": _Origin(
         module="github.com/controlplaneio-fluxcd/flux-operator", globs=("*-controller.yaml",), inside=_newest_flux
     ),
@@ -74,14 +76,18 @@ _ORIGINS = {
     "gateway-api-standard": _Origin(
         module="sigs.k8s.io/gateway-api", globs=("config/crd/standard/gateway.networking.*.yaml",)
     ),
+    "kubevirt": _Origin(upstream="kubevirt-operator"),
     "kwok": _Origin(module="sigs.k8s.io/kwok", globs=("kustomize/crd/bases/kwok.x-k8s.io_stages.yaml",)),
     "kyverno": _Origin(module="github.com/kyverno/kyverno", globs=("config/crds/*/*.yaml",)),
+    # Its module is not served; the file is upstream's own rendering of the chart.
+    "longhorn": _Origin(upstream="longhorn-crds"),
     "prometheus-operator": _Origin(
         module="github.com/prometheus-operator/prometheus-operator", globs=("example/prometheus-operator-crd/*.yaml",)
     ),
     "snapshots": _Origin(
         module="github.com/kubernetes-csi/external-snapshotter/client/v8", globs=("config/crd/*.storage.k8s.io_*.yaml",)
     ),
+    "velero": _Origin(module="github.com/vmware-tanzu/velero", globs=("config/crd/*/bases/*.yaml",)),
 }
 
 NAMES = tuple(sorted(_ORIGINS))
@@ -92,10 +98,12 @@ def bundle(name: str) -> CrdBundle:
     if name not in _ORIGINS:
         raise PlatformError(f"there is no CRD bundle {name}; there are: {', '.join(NAMES)}")
     origin = _ORIGINS[name]
-    try:
-        return _from_module(name, origin)
-    except gomodules.ModuleUnavailable as unavailable:
-        reasons = [str(unavailable)]
+    reasons: list[str] = []
+    if origin.module:
+        try:
+            return _from_module(name, gomodules.pinned(origin.module), origin)
+        except gomodules.ModuleUnavailable as unavailable:
+            reasons.append(str(unavailable))
     if origin.upstream:
         try:
             return _from_upstream(name, origin.upstream)
@@ -110,8 +118,7 @@ def prepare(names: Iterable[str] = NAMES) -> list[CrdBundle]:
     return [bundle(name) for name in names]
 
 
-def _from_module(name: str, origin: _Origin) -> CrdBundle:
-    module = gomodules.pinned(origin.module)
+def _from_module(name: str, module: gomodules.Module, origin: _Origin) -> CrdBundle:
     key = (name, module.version, module.checksum, *origin.globs)
 
     def build() -> CrdBundle:

@@ -11,6 +11,7 @@ require (
 	github.com/kubernetes-csi/external-snapshotter/client/v8 v8.6.0
 	github.com/kyverno/kyverno v1.19.1
 	github.com/prometheus-operator/prometheus-operator v0.93.1
+	github.com/vmware-tanzu/velero v1.18.1
 	sigs.k8s.io/gateway-api v1.6.3
 	sigs.k8s.io/kwok v0.8.0
 )

@@ -15,7 +15,13 @@ from platformctl.local.simulation import definitions
 from platformctl.local.simulation.stages import DIRECTORY, stage_files
 
 # Upstream manifests that the program applies itself, and the bundle with the CRDs in them.
-UPSTREAM_BUNDLES = {"flux-operator": "flux-operator"}
+UPSTREAM_BUNDLES = {
+    "flux-operator": "flux-operator",
+    "gateway-api": "gateway-api-standard",
+    "volumesnapshots-crd": "snapshots",
+    "kubevirt-operator": "kubevirt",
+    "cdi-operator": "cdi",
+}
 
 __all__ = ["command", "kwok_config", "preinstall", "stage_files"]
 

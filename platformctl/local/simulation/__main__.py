@@ -11,6 +11,7 @@ from platformctl.local.simulation.helm import HelmController
 from platformctl.local.simulation.kustomize import KustomizeController
 from platformctl.local.simulation.loop import Loop, Task
 from platformctl.local.simulation.stages import StageKeeper, stages
+from platformctl.local.simulation.virtualization import CdiOperator, VirtOperator
 from platformctl.paths import CHECKOUT
 
 
@@ -39,9 +40,12 @@ def _tasks(api: KubeApi, options: argparse.Namespace) -> list[Task]:
     operator = FluxOperator(api, delays)
     helm = HelmController(api, delays)
     kustomize = KustomizeController(api, delays, options.checkout)
+    machines = (VirtOperator(api, delays), CdiOperator(api, delays))
 
     def controllers() -> None:
         operator.sweep()
+        for virtualization in machines:
+            virtualization.sweep()
         if not operator.uninstalling:
             kustomize.sweep()
             helm.sweep()

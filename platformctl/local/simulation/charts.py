@@ -1,10 +1,13 @@
-"""What the real charts do with CRDs: which they bring, under which values, and whether an uninstall leaves them."""
+"""What the real charts bring: CRDs, under which values, whether an uninstall leaves them; and objects of a few."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
+
+from platformctl.local.simulation import longhorn
+from platformctl.local.simulation.objects import Obj
 
 Values = Mapping[str, Any]
 
@@ -41,14 +44,28 @@ def _never(_: Values) -> bool:
     return False
 
 
+def _nothing(_: Values) -> Sequence[Obj]:
+    return ()
+
+
+def _willingly(_: Values) -> str:
+    return ""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Chart:
-    """`brings` and `keeps` answer for a release's values. `directory`: the CRDs lie in crds/, so install.crds rules."""
+    """`brings` and `keeps` answer for a release's values. `directory`: the CRDs lie in crds/, so install.crds rules.
+
+    objects: what the installed software makes in the cluster and others rely on; an uninstall leaves it.
+    refuses: why an uninstall fails, or nothing.
+    """
 
     bundle: str
     brings: Callable[[Values], bool] = _always
     keeps: Callable[[Values], bool] = _never
     directory: bool = False
+    objects: Callable[[Values], Sequence[Obj]] = _nothing
+    refuses: Callable[[Values], str] = _willingly
 
 
 CHARTS: Mapping[str, Chart] = {
@@ -59,6 +76,8 @@ CHARTS: Mapping[str, Chart] = {
         brings=_when("crds.enabled", default=False),
         keeps=_when("crds.keep", default=True),
     ),
+    # Kept by an annotation in its templates, whatever the values.
+    "cloudnative-pg": Chart(bundle="cloudnative-pg", brings=_when("crds.create", default=True), keeps=_always),
     "kyverno": Chart(
         bundle="kyverno",
         brings=_when("crds.install", default=True),
@@ -73,5 +92,8 @@ CHARTS: Mapping[str, Chart] = {
         directory=True,
     ),
     "snapshot-controller": Chart(bundle="snapshots", brings=_when("installCRDs", default=True)),
+    # The CRDs are templates without a keep annotation: an uninstall deletes every volume.
+    "longhorn": Chart(bundle="longhorn", objects=longhorn.storage_classes, refuses=longhorn.refusal),
+    "velero": Chart(bundle="velero", keeps=_always, directory=True),
     "flux-operator": Chart(bundle="flux-operator", brings=_when("installCRDs", default=True), keeps=_always),
 }

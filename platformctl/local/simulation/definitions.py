@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from platformctl.local.api import ApiError, KubeApi
-from platformctl.local.simulation.objects import Obj, condition, is_deleting
+from platformctl.local.api import ApiError, KubeApi, ObjectRef
+from platformctl.local.simulation.objects import Obj, condition, is_deleting, timestamp
 
 API_VERSION = "apiextensions.k8s.io/v1"
 KIND = "CustomResourceDefinition"
@@ -45,9 +45,15 @@ def _versions(definition: Obj) -> set[str]:
 
 def _removed(api: KubeApi, name: str) -> bool:
     present = _present(api, name)
-    if present is not None and not is_deleting(present):
+    if present is None:
+        return True
+    if not is_deleting(present):
         api.delete(API_VERSION, KIND, name)
-    return present is None
+    elif condition(present, "Terminating").get("reason") == "InstanceDeletionFailed":
+        # Deleted soon after its creation, a definition's storage is not ready yet, and the API server looks again
+        # only when the definition changes.
+        api.patch(ObjectRef.of(present), {"metadata": {"annotations": {"simulated/seen": timestamp()}}})
+    return False
 
 
 def _present(api: KubeApi, name: str) -> Obj | None:

@@ -43,11 +43,15 @@ class HelmController(Reconciler):
         )
 
     def act(self, obj: Obj) -> bool:
-        """Installs the CRDs that the chart brings with these values."""
+        """Installs what the chart brings with these values: its CRDs first, then its objects."""
         chart = CHARTS.get(self._chart(obj)[0])
-        if chart is None or not _brings(chart, obj):
+        if chart is None:
             return True
-        return definitions.install(self.api, crds.bundle(chart.bundle).objects, FIELD_MANAGER)
+        if _brings(chart, obj) and not definitions.install(self.api, crds.bundle(chart.bundle).objects, FIELD_MANAGER):
+            return False
+        for brought in chart.objects(mapping(obj, "spec", "values")):
+            self.api.apply(brought, field_manager=FIELD_MANAGER)
+        return True
 
     def success(self, obj: Obj) -> Obj:
         """Ready and released, with a new entry in front of the history."""
@@ -72,7 +76,12 @@ class HelmController(Reconciler):
         """Uninstalls: the CRDs that the chart does not keep go. A suspended release is left as it is."""
         chart = CHARTS.get(self._chart(obj)[0])
         values = mapping(obj, "spec", "values")
-        if is_suspended(obj) or not _history(obj) or chart is None or not _brings(chart, obj) or chart.keeps(values):
+        if is_suspended(obj) or not _history(obj) or chart is None:
+            return True
+        if reason := chart.refuses(values):
+            self._report(obj, "False", "UninstallFailed", reason)
+            return False
+        if not _brings(chart, obj) or chart.keeps(values):
             return True
         return definitions.remove(self.api, crds.bundle(chart.bundle).objects)
 

@@ -70,6 +70,10 @@ class Reconciler(ABC):
     def undo(self, obj: Obj) -> bool:
         """Takes back what `act` did, because the object is being deleted; False as long as that is not finished."""
 
+    def settled(self, obj: Obj) -> bool:
+        """Whether nothing is left to do for the object's present generation."""
+        return is_ready(obj)
+
     def _step(self, obj: Obj) -> None:
         finalizers: list[str] = obj["metadata"].get("finalizers") or []
         if is_deleting(obj):
@@ -77,7 +81,7 @@ class Reconciler(ABC):
                 self._set_finalizers(obj, [name for name in finalizers if name != self.finalizer])
         elif self.finalizer not in finalizers:
             self._set_finalizers(obj, [*finalizers, self.finalizer])
-        elif not is_suspended(obj) and not is_ready(obj):
+        elif not is_suspended(obj) and not self.settled(obj):
             self._advance(obj)
 
     def _advance(self, obj: Obj) -> None:
@@ -85,7 +89,7 @@ class Reconciler(ABC):
         if problem:
             self._report(obj, "False", problem.reason, problem.message)
         elif self._is_due(obj, "reconcile") and self.act(obj):
-            self.api.patch_status(ObjectRef.of(obj), self.success(obj))
+            self._write(obj, self.success(obj))
         else:
             self._report(obj, "Unknown", "Progressing", "reconciliation in progress")
 
@@ -99,7 +103,10 @@ class Reconciler(ABC):
         ready = new_condition(obj, READY, status, reason, message)
         if not says_the_same(obj, ready):
             reconciling = new_condition(obj, RECONCILING, "True", "Progressing", message)
-            self.api.patch_status(ObjectRef.of(obj), {"conditions": [ready, reconciling]})
+            self._write(obj, {"conditions": [ready, reconciling]})
+
+    def _write(self, obj: Obj, status: Obj) -> None:
+        self.api.patch_status(ObjectRef.of(obj), status)
 
     def _set_finalizers(self, obj: Obj, finalizers: list[str]) -> None:
         # The resource version makes the API server refuse the change if another finalizer came or went meanwhile.
