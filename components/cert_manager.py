@@ -41,6 +41,17 @@ class CertManager(Component):
         self.register_outputs({})
 
 
+class WildcardCertificate(Component):
+    """One certificate for the domain and every name directly below it; ready when it was issued."""
+
+    def __init__(self, platform: Platform, *, issuer: str, namespace: str, after: After = ()) -> None:
+        """namespace: where the Secret `secret_name` is wanted, since a Gateway reads only its own."""
+        super().__init__(platform, "wildcard-certificate", after=after)
+        self.secret_name = "wildcard-tls"  # noqa: S105 - the name of a Secret
+        self.declare(_wildcard(platform.settings.domain, issuer, namespace, self.secret_name), ready=True)
+        self.register_outputs({})
+
+
 def issuer_name(environment: str) -> str:
     """`letsencrypt-staging` or `letsencrypt-production`."""
     return f"letsencrypt-{environment}"
@@ -55,6 +66,8 @@ def _values(settings: CertManagerSettings) -> dict[str, Any]:
         # The home's resolver answers for the zone itself and would hide the challenge record.
         "dns01RecursiveNameservers": nameservers,
         "dns01RecursiveNameserversOnly": True,
+        # The alert on certificates near expiry reads these metrics.
+        "prometheus": {"servicemonitor": {"enabled": True}},
     }
 
 
@@ -74,3 +87,14 @@ def _issuer(environment: str, settings: CertManagerSettings) -> dict[str, Any]:
         ],
     }
     return manifest("cert-manager.io/v1", "ClusterIssuer", name, spec={"acme": acme})
+
+
+def _wildcard(domain: str, issuer: str, namespace: str, secret_name: str) -> dict[str, Any]:
+    # Without a duration: Let's Encrypt decides, and cert-manager renews after two thirds of it.
+    spec = {
+        "secretName": secret_name,
+        "dnsNames": [domain, f"*.{domain}"],
+        "issuerRef": {"group": "cert-manager.io", "kind": "ClusterIssuer", "name": issuer},
+        "privateKey": {"algorithm": "ECDSA", "size": 256, "rotationPolicy": "Always"},
+    }
+    return manifest("cert-manager.io/v1", "Certificate", "wildcard", namespace=namespace, spec=spec)
