@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import yaml
-
+from components import policy_files
 from components.helm import HelmApplication, install
 from components.namespaces import Namespace
 from components.objects import MANAGED_BY
 from components.platform import After, Component, Platform
+from components.settings import Settings
 from components.versions import KYVERNO
 
 NAMESPACE = Namespace(name="kyverno", pod_security="restricted")
@@ -27,7 +27,7 @@ class Kyverno(Component):
         application = HelmApplication(
             chart=KYVERNO,
             namespace=NAMESPACE.name,
-            values=_values(platform, _exempt_names(exempt)),
+            values=_values(platform.settings, platform_namespaces(exempt)),
             # The chart's post-upgrade migration Job makes upgrades slow.
             timeout_minutes=15,
         )
@@ -36,51 +36,54 @@ class Kyverno(Component):
 
 
 class Policies(Component):
-    """The files in policies/, applied with the exempt namespaces written into each of them."""
+    """The files in policies/, with the stack's values and the platform's namespaces written into them."""
 
     def __init__(self, platform: Platform, directory: Path, *, exempt: Iterable[str], after: After = ()) -> None:
         super().__init__(platform, "policies", after=after)
-        names = _exempt_names(exempt)
-        for policy in load_policies(directory):
-            self.declare(_with_exemptions(policy, names))
+        for policy in policy_files.load(directory, parameters(platform.settings, exempt)):
+            self.declare(_managed(policy))
         self.register_outputs({})
 
 
-def load_policies(directory: Path) -> list[dict[str, Any]]:
-    """The policies in file order, one document a file."""
-    return [yaml.load(path.read_bytes(), Loader=yaml.CSafeLoader) for path in sorted(directory.glob("*.yaml"))]
-
-
-def _exempt_names(exempt: Iterable[str]) -> list[str]:
-    return sorted({*ALWAYS_EXEMPT, *exempt})
-
-
-def _namespace_selector(names: list[str]) -> dict[str, Any]:
-    expression = {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": names}
-    return {"matchExpressions": [expression]}
-
-
-def _with_exemptions(policy: dict[str, Any], names: list[str]) -> dict[str, Any]:
-    metadata = policy["metadata"]
-    constraints = {**policy["spec"]["matchConstraints"], "namespaceSelector": _namespace_selector(names)}
+def parameters(settings: Settings, exempt: Iterable[str]) -> policy_files.Parameters:
+    """What `${name}` in a policy file may name."""
     return {
-        **policy,
-        "metadata": {**metadata, "labels": {**MANAGED_BY, **metadata.get("labels", {})}},
-        "spec": {**policy["spec"], "matchConstraints": constraints},
+        "domain": settings.domain,
+        "platformNamespaces": platform_namespaces(exempt),
+        "deployUsers": list(settings.kyverno.deploy_users),
+        "breakGlassGroup": settings.kyverno.break_glass_group,
     }
 
 
-def _values(platform: Platform, exempt: list[str]) -> dict[str, Any]:
-    settings = platform.settings.kyverno
+def platform_namespaces(exempt: Iterable[str]) -> list[str]:
+    """The namespaces of the platform itself, where its own pods may do what others must not."""
+    return sorted({*ALWAYS_EXEMPT, *exempt})
+
+
+def _managed(policy: dict[str, Any]) -> dict[str, Any]:
+    metadata = policy["metadata"]
+    return {**policy, "metadata": {**metadata, "labels": {**MANAGED_BY, **metadata.get("labels", {})}}}
+
+
+def _values(settings: Settings, exempt: list[str]) -> dict[str, Any]:
+    kyverno = settings.kyverno
+    not_ours = {"key": "kubernetes.io/metadata.name", "operator": "NotIn", "values": exempt}
     return {
         "crds": {"install": True},
         "features": {
             "policyExceptions": {"enabled": False},
-            "forceFailurePolicyIgnore": {"enabled": settings.failure_policy == "Ignore"},
+            "forceFailurePolicyIgnore": {"enabled": kyverno.failure_policy == "Ignore"},
+            # Two policies run inside the API server, where neither kyverno's absence nor its exemptions matter.
+            "generateValidatingAdmissionPolicy": {"enabled": True},
+            # After a power cut nodes register before kyverno runs.
+            "excludeBootstrapResources": {"enabled": True},
         },
-        # A map that replaces the chart's default, which names kube-system alone.
-        "config": {"webhooks": {"namespaceSelector": _namespace_selector(exempt)}},
-        "admissionController": {"replicas": settings.replicas},
+        "config": {
+            "excludeKyvernoNamespace": True,
+            # A list that replaces the chart's default, which names kube-system alone.
+            "webhooks": {"namespaceSelector": {"matchExpressions": [not_ours]}},
+        },
+        "admissionController": {"replicas": kyverno.replicas},
         "backgroundController": {"replicas": 1},
         "cleanupController": {"replicas": 1},
         "reportsController": {"replicas": 1},
