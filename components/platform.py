@@ -53,6 +53,7 @@ class Component(pulumi.ComponentResource):
         self.platform = platform
         self.settings = platform.settings
         self._after = tuple(after)
+        self._declared: set[pulumi.Resource] = set()
 
     def declare(
         self,
@@ -75,12 +76,12 @@ class Component(pulumi.ComponentResource):
         name: in the state, where the object's own name changes with its content.
         """
         guarded = protect and self.platform.protect
-        return KubernetesObject(
+        declared = KubernetesObject(
             _awaited(manifest, condition) if ready else manifest,
             pulumi.ResourceOptions(
                 parent=self,
                 provider=self.platform.kubernetes,
-                depends_on=[*self._after, *after],
+                depends_on=self._dependencies(after),
                 protect=guarded or None,
                 retain_on_delete=(retain or guarded) or None,
                 delete_before_replace=True,
@@ -88,6 +89,16 @@ class Component(pulumi.ComponentResource):
             ),
             name=name,
         )
+        self._declared.add(declared)
+        return declared
+
+    def _dependencies(self, after: After) -> list[pulumi.Resource]:
+        """What an object waits for. Behind a sibling it is behind the component's own `after` already.
+
+        The SDK follows every edge that it is given at each registration, so edges that say nothing new are left out.
+        """
+        wanted = list(after)
+        return wanted if self._declared.intersection(wanted) else [*self._after, *wanted]
 
     def generated_password(self, name: str, *, length: int = 32, protect: bool = True) -> pulumi.Output[str]:
         """A password made once and stable across runs; it is a secret in the state, never rotated by an update.

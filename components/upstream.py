@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import re
@@ -77,14 +78,19 @@ def read(name: str, *, lock: Path = LOCK) -> bytes:
 
 
 def documents(name: str, *, lock: Path = LOCK) -> list[dict[str, Any]]:
-    """The YAML documents of the file, empty ones left out."""
-    return parse(read(name, lock=lock))
+    """The YAML documents of the file, empty ones left out; parsed once in a process, so not to be changed."""
+    return _parsed_once(read(name, lock=lock))
 
 
 def parse(content: bytes) -> list[dict[str, Any]]:
     """The documents of a Kubernetes manifest in YAML, empty ones left out."""
     loaded = yaml.load_all(content, Loader=_ManifestLoader)
     return [cast("dict[str, Any]", document) for document in loaded if document]
+
+
+@functools.lru_cache(maxsize=64)
+def _parsed_once(content: bytes) -> list[dict[str, Any]]:
+    return parse(content)
 
 
 class _ManifestLoader(yaml.CSafeLoader):

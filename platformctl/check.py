@@ -17,11 +17,15 @@ from platformctl.paths import CHECKOUT
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """A command that succeeds on a clean checkout; `remedy` is what to do when it fails."""
+    """A command that succeeds on a clean checkout; `remedy` is what to do when it fails.
+
+    notes: whether what it says on standard error counts even when it succeeds, since it may not see everything.
+    """
 
     name: str
     command: Sequence[str]
     remedy: str
+    notes: bool = False
 
 
 def _script(name: str) -> str:
@@ -45,12 +49,18 @@ CHECKS = (
         command=(_script("platformctl"), "secret", "check"),
         remedy="platformctl secret set NAMESPACE/NAME --stack STACK",
     ),
+    Check(
+        name="chart values",
+        command=(_script("platformctl"), "chart-values"),
+        remedy="correct the values, or give the reason in platformctl/render/chart_values.yaml",
+        notes=True,
+    ),
     Check(name="types", command=(_script("pyright"), "--warnings"), remedy="read the messages above"),
 )
 
 
 def check() -> None:
-    """Lint, format, import contracts, schemas, secrets and types. Exit code 1 when any of them fails."""
+    """Lint, format, import contracts, schemas, secrets, chart values and types. Exit code 1 when any of them fails."""
     from rich.table import Table
 
     table = Table("check", "result", "seconds", "remedy", box=None, pad_edge=False)
@@ -62,6 +72,8 @@ def check() -> None:
         if result.returncode:
             failed = True
             console.err.print(f"--- {entry.name}", result.stdout, result.stderr, sep="\n", markup=False)
+        elif entry.notes and result.stderr.strip():
+            console.note(f"{entry.name}: {result.stderr.strip()}")
         table.add_row(
             entry.name, "failed" if result.returncode else "ok", seconds, entry.remedy if result.returncode else ""
         )

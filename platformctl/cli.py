@@ -11,6 +11,7 @@ from platformctl import console
 from platformctl.check import check
 from platformctl.deploy import cli as deploy_cli
 from platformctl.local import cli as local_cli
+from platformctl.render import chart_values_cli
 from platformctl.render import cli as render_cli
 from platformctl.schema import cli as schema_cli
 from platformctl.secret import cli as secret_cli
@@ -27,6 +28,7 @@ app.command("up")(deploy_cli.up)
 app.command("preview")(deploy_cli.preview)
 app.command("destroy")(deploy_cli.destroy)
 app.command("render")(render_cli.render)
+app.command("chart-values")(chart_values_cli.chart_values)
 app.command("check")(check)
 app.command("tools")(tools_cli.tools)
 app.add_typer(local_cli.app, name="local")

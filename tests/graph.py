@@ -35,19 +35,101 @@ REQUIRED_ORDER = (
     Order(before="cilium", after="cert-manager"),
     Order(before="HelmRelease/cert-manager", after="ClusterIssuer/letsencrypt-staging"),
     Order(before="HelmRelease/cert-manager", after="ClusterIssuer/letsencrypt-production"),
+    Order(before="policies", after="gateway-api"),
+    Order(before="gateway-api", after="HelmRelease/cilium"),
+    Order(before="HelmRelease/cilium", after="CiliumLoadBalancerIPPool/lan"),
+    Order(before="HelmRelease/cilium", after="CiliumL2AnnouncementPolicy/lan"),
+    Order(before="HelmRelease/cilium", after="GatewayClass/cilium"),
+    Order(before="Namespace/gateway", after="Certificate/wildcard"),
+    Order(before="ClusterIssuer/letsencrypt-staging", after="Certificate/wildcard"),
+    Order(before="ClusterIssuer/letsencrypt-production", after="Certificate/wildcard"),
+    Order(before="GatewayClass/cilium", after="Gateway/home"),
+    Order(before="CiliumLoadBalancerIPPool/lan", after="Gateway/home"),
+    Order(before="Certificate/wildcard", after="Gateway/home"),
+    Order(before="Gateway/home", after="HTTPRoute/redirect-to-https"),
+    Order(before="gateway-api", after="external-dns"),
+    Order(before="Kustomization/platform", after="external-dns"),
+    Order(before="HelmRelease/prometheus-operator-crds", after="HelmRelease/external-dns"),
+    Order(before="policies", after="longhorn"),
+    Order(before="cilium", after="longhorn"),
+    Order(before="Kustomization/platform", after="longhorn"),
+    Order(before="HelmRelease/longhorn", after="StorageClass/longhorn-bulk"),
+    Order(before="HelmRelease/longhorn", after="StorageClass/longhorn-scratch"),
+    Order(before="volumesnapshots-crd", after="snapshot-controller"),
+    Order(before="volumesnapshotcontents-crd", after="snapshot-controller"),
+    Order(before="volumesnapshotclasses-crd", after="snapshot-controller"),
+    Order(before="volumegroupsnapshotcontents-crd", after="snapshot-controller"),
+    Order(before="volumesnapshotclasses-crd", after="VolumeSnapshotClass/longhorn-snapshot"),
+    Order(before="HelmRelease/snapshot-controller", after="VolumeSnapshotClass/longhorn-snapshot"),
+    Order(before="VolumeSnapshotClass/longhorn-snapshot", after="HelmRelease/velero"),
+    Order(before="StorageClass/longhorn-scratch", after="HelmRelease/velero"),
+    Order(before="HelmRelease/longhorn", after="HelmRelease/velero"),
+    Order(before="ConfigMap/node-agent-config", after="HelmRelease/velero"),
+    Order(before="Kustomization/platform", after="velero"),
+    Order(before="policies", after="prometheus-operator-crds"),
+    Order(before="HelmRelease/prometheus-operator-crds", after="HelmRelease/cilium"),
+    Order(before="HelmRelease/prometheus-operator-crds", after="monitoring"),
+    Order(before="HelmRelease/longhorn", after="HelmRelease/kube-prometheus-stack"),
+    Order(before="HelmRelease/cert-manager", after="HelmRelease/kube-prometheus-stack"),
+    Order(before="Kustomization/platform", after="HelmRelease/kube-prometheus-stack"),
+    Order(before="Secret/grafana-admin", after="HelmRelease/kube-prometheus-stack"),
+    Order(before="Secret/grafana-oidc", after="HelmRelease/kube-prometheus-stack"),
+    Order(before="HelmRelease/longhorn", after="HelmRelease/loki"),
+    Order(before="HelmRelease/loki", after="HelmRelease/alloy"),
+    Order(before="GitRepository/flux-system", after="image-automation"),
+    Order(before="namespaces", after="client-secrets"),
+    Order(before="Secret/grafana-oidc", after="HelmRelease/kube-prometheus-stack"),
+    Order(before="client-secrets", after="user-interfaces"),
+    Order(before="keycloak", after="user-interfaces"),
+    Order(before="realm", after="user-interfaces"),
+    Order(before="Gateway/home", after="user-interfaces"),
+    Order(before="longhorn", after="user-interfaces"),
+    Order(before="monitoring", after="user-interfaces"),
+    Order(before="HelmRelease/prometheus-operator-crds", after="user-interfaces"),
+    Order(before="HelmRelease/oauth2-proxy-longhorn", after="HTTPRoute/longhorn"),
+    Order(before="NetworkPolicy/longhorn-behind-sign-in", after="HTTPRoute/longhorn"),
+    Order(before="policies", after="databases"),
+    Order(before="HelmRelease/prometheus-operator-crds", after="databases"),
+    Order(before="HelmRelease/cloudnative-pg", after="Cluster/keycloak-db"),
+    Order(before="HelmRelease/longhorn", after="Cluster/keycloak-db"),
+    Order(before="Secret/keycloak-database", after="Cluster/keycloak-db"),
+    Order(before="Cluster/keycloak-db", after="Deployment/keycloak"),
+    Order(before="Secret/keycloak-admin", after="Deployment/keycloak"),
+    Order(before="HelmRelease/prometheus-operator-crds", after="PodMonitor/keycloak-db"),
+    Order(before="Kustomization/platform", after="client-secrets"),
+    Order(before="keycloak", after="realm"),
+    Order(before="client-secrets", after="realm"),
+    Order(before="client-secrets", after="HelmRelease/kube-prometheus-stack"),
+    Order(before="realm", after="keycloak-route"),
+    Order(before="gateway", after="keycloak-route"),
+    Order(before="realm", after="user-interfaces"),
+    Order(before="policies", after="kubevirt-operator"),
+    Order(before="policies", after="cdi-operator"),
+    Order(before="kubevirt-operator", after="KubeVirt/kubevirt"),
+    Order(before="cdi-operator", after="CDI/cdi"),
+    Order(before="Namespace/kubevirt", after="KubeVirt/kubevirt"),
+    Order(before="Namespace/cdi", after="CDI/cdi"),
+    Order(before="StorageClass/longhorn-scratch", after="CDI/cdi"),
+    Order(before="HelmRelease/longhorn", after="KubeVirt/kubevirt"),
 )
 
 
 def left_out(recording: Recording, edge: Order) -> str | None:
     """Why the edge cannot be looked at: an upstream file that was out of reach, so nothing was declared for it."""
-    absent = [message for message in recording.messages if message.startswith((edge.before, edge.after))]
+    absent = [message for message in recording.messages if message.startswith((f"{edge.before} ", f"{edge.after} "))]
     return absent[0] if absent else None
 
 
 def missing_order(recording: Recording) -> list[Order]:
     """The required edges that the dependencies of the recording do not carry, directly or through others."""
+    reach = _reach(recording)
     looked_at = [edge for edge in REQUIRED_ORDER if not left_out(recording, edge)]
-    return [edge for edge in looked_at if not _carried(recording, edge)]
+    return [edge for edge in looked_at if not _carried(recording, edge, reach)]
+
+
+def is_missing(recording: Recording, edge: Order) -> bool:
+    """Whether this one edge is not carried."""
+    return not _carried(recording, edge, _reach(recording))
 
 
 def without_edge(recording: Recording, edge: Order) -> Recording:
@@ -67,7 +149,7 @@ def members(recording: Recording, name: str) -> list[Registration]:
     kind, _, object_name = name.rpartition("/")
     if kind:
         return [resource(recording, kind, object_name)]
-    found = [manifest for manifest in recording.manifests if recording.component_of(manifest) == name]
+    found = [each for each in recording.registrations if each.is_manifest and recording.component_of(each) == name]
     assert found, f"no objects in component {name}"
     return found
 
@@ -76,14 +158,13 @@ def resource(recording: Recording, kind: str, name: str) -> Registration:
     """The one object of that kind and metadata.name."""
     (found,) = (
         manifest
-        for manifest in recording.manifests
-        if manifest.inputs["kind"] == kind and manifest.inputs["metadata"]["name"] == name
+        for manifest in recording.registrations
+        if manifest.is_manifest and manifest.inputs["kind"] == kind and manifest.inputs["metadata"]["name"] == name
     )
     return found
 
 
-def _carried(recording: Recording, edge: Order) -> bool:
-    reach = _reach(recording)
+def _carried(recording: Recording, edge: Order, reach: dict[str, frozenset[str]]) -> bool:
     before = {found.urn for found in members(recording, edge.before)}
     return all(before <= reach[found.urn] for found in members(recording, edge.after))
 

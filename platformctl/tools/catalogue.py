@@ -162,6 +162,27 @@ TOOLS: tuple[Tool, ...] = (
         expected_seconds=30,
         embedded=False,
     ),
+    Tool(
+        name="kyverno",
+        directory="kyverno",
+        module="github.com/kyverno/kyverno",
+        package="github.com/kyverno/kyverno/cmd/cli/kubectl-kyverno",
+        version_symbols=(("github.com/kyverno/kyverno/pkg/version.BuildVersion", "v{version}"),),
+        version_arguments=("version",),
+        fit=Fit(same=2, floor=(1, 19, 0)),
+        expected_seconds=420,
+        embedded=False,
+    ),
+    Tool(
+        name="oauth2-proxy",
+        directory="oauth2-proxy",
+        module="github.com/oauth2-proxy/oauth2-proxy/v7",
+        package="github.com/oauth2-proxy/oauth2-proxy/v7",
+        version_symbols=(("github.com/oauth2-proxy/oauth2-proxy/v7/pkg/version.VERSION", "v{version}"),),
+        fit=Fit(same=2),
+        expected_seconds=100,
+        embedded=False,
+    ),
 )
 
 

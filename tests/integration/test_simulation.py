@@ -287,6 +287,21 @@ def test_a_missing_namespace_fails_until_it_is_there(api: KubeApi, namespace: st
     api.delete("v1", "Namespace", target)
 
 
+def test_longhorn_brings_its_class_and_leaves_only_when_that_is_confirmed(api: KubeApi, namespace: str) -> None:
+    storage = release("storage", namespace, "longhorn")
+    api.apply(storage)
+    eventually(lambda: ready(api, storage))
+    default = api.get("storage.k8s.io/v1", "StorageClass", "longhorn")
+    assert default["metadata"]["annotations"]["storageclass.kubernetes.io/is-default-class"] == "true"
+    api.delete(HELM, "HelmRelease", "storage", namespace)
+    eventually(lambda: fails_with(api, storage, "UninstallFailed", "deleting-confirmation-flag is false"))
+    remains(lambda: defined(api, "longhorn"), 2)
+    confirmed = {"defaultSettings": {"deletingConfirmationFlag": "true"}}
+    api.patch(ObjectRef.of(storage), {"spec": {"values": confirmed}})
+    eventually(lambda: not exists(api, HELM, "HelmRelease", "storage", namespace))
+    assert defined(api, "longhorn") == set()
+
+
 def test_missing_values_fail_until_they_are_there(api: KubeApi, namespace: str) -> None:
     references = [{"kind": "Secret", "name": "token"}, {"kind": "ConfigMap", "name": "extra", "optional": True}]
     reading = release("reading", namespace, valuesFrom=references)

@@ -23,6 +23,10 @@ def test_destroy_takes_everything_but_cilium(bring_up: Callable[[str, str], Depl
     with dev.target.cluster.api() as api:
         namespaces = {item["metadata"]["name"] for item in api.list("v1", "Namespace")}
         assert not namespaces & {"flux-system", "kyverno", "cert-manager"}
+        # Longhorn is not uninstalled without its confirmation: its namespace and every volume stay.
+        assert "longhorn-system" in namespaces
+        assert api.get("apiextensions.k8s.io/v1", "CustomResourceDefinition", "volumes.longhorn.io")
+        assert api.get("apiextensions.k8s.io/v1", "CustomResourceDefinition", "volumesnapshots.snapshot.storage.k8s.io")
         # cert-manager's chart keeps its CRDs, so that no certificate is lost; kyverno's does not.
         assert api.get("apiextensions.k8s.io/v1", "CustomResourceDefinition", "certificates.cert-manager.io")
         with pytest.raises(ApiError):

@@ -67,7 +67,7 @@ def test_the_zone_itself_and_everything_below_is_inside(domain: str) -> None:
 
 @pytest.mark.parametrize(
     ("component", "field"),
-    [("cilium", "operatorReplicas"), ("kyverno", "replicas"), ("certManager", "replicas")],
+    [("cilium", "operatorReplicas"), ("kyverno", "replicas"), ("certManager", "replicas"), ("snapshots", "replicas")],
 )
 def test_replicas_beyond_the_nodes_are_refused(component: str, field: str) -> None:
     fitting = settings({"cluster": {"nodes": 2}, component: {field: 2}})

@@ -18,6 +18,7 @@ WANTED = {
     "flux-operator": {"FluxInstance"},
     "flux": {"HelmRelease", "HelmRepository", "OCIRepository", "GitRepository", "Kustomization", "Receiver", "Alert"}
     | {"Provider", "ImageRepository", "ImagePolicy", "ImageUpdateAutomation"},
+    "cloudnative-pg": {"Cluster", "Database", "ScheduledBackup"},
     "cert-manager": {"ClusterIssuer", "Issuer", "Certificate"},
     "kyverno": {"ClusterPolicy", "ValidatingPolicy", "PolicyReport", "EphemeralReport"},
     "gateway-api-standard": {"GatewayClass", "Gateway", "HTTPRoute", "ReferenceGrant", "TLSRoute"},
@@ -26,12 +27,25 @@ WANTED = {
     "snapshots": {"VolumeSnapshot", "VolumeSnapshotClass", "VolumeSnapshotContent"},
     "cilium": {"CiliumLoadBalancerIPPool", "CiliumL2AnnouncementPolicy", "CiliumEgressGatewayPolicy"}
     | {"CiliumNetworkPolicy", "CiliumClusterwideNetworkPolicy"},
+    "longhorn": {"Volume", "Setting", "BackupTarget"},
+    # Their operators make all other kinds at run time.
+    "kubevirt": {"KubeVirt"},
+    "cdi": {"CDI"},
+    "velero": {"Backup", "BackupStorageLocation", "Schedule", "VolumeSnapshotLocation", "DataUpload"},
     "kwok": {"Stage"},
 }
 
 
 def names(objects: list[dict[str, Any]]) -> set[str]:
     return {crd["spec"]["names"]["kind"] for crd in objects}
+
+
+def reached(name: str) -> crds.CrdBundle:
+    """The bundle, unless it is only upstream's and neither mirror nor network provide it here."""
+    bundle = crds.bundle(name)
+    if bundle.schema_free and "cannot be downloaded" not in bundle.note:
+        pytest.skip(bundle.note)
+    return bundle
 
 
 @pytest.fixture
@@ -59,12 +73,12 @@ def go() -> None:
 @pytest.mark.usefixtures("go")
 @pytest.mark.parametrize("name", crds.NAMES)
 def test_a_bundle_has_the_real_definitions(name: str) -> None:
-    bundle = crds.bundle(name)
+    bundle = reached(name)
     assert not bundle.schema_free, bundle.note
     assert WANTED[name] <= names(bundle.objects)
     assert {crd["kind"] for crd in bundle.objects} == {"CustomResourceDefinition"}
     assert bundle.version.startswith("v")
-    assert re.search(r"v\d+\.\d+\.\d+$", bundle.source)
+    assert re.search(r"^go module \S+ v\d+\.\d+\.\d+$|^upstream lock \S+$", bundle.source)
 
 
 @pytest.mark.usefixtures("go")
@@ -116,7 +130,7 @@ def test_without_any_source_there_are_noted_stand_ins(name: str) -> None:
     bundle = crds.bundle(name)
     assert bundle.schema_free
     assert name in bundle.note
-    assert "go" in bundle.note
+    assert re.search(r"no `go` on PATH|could not be read from", bundle.note)
     assert WANTED[name] <= names(bundle.objects)
     for crd in bundle.objects:
         assert [version["name"] for version in crd["spec"]["versions"] if version["storage"]]
@@ -142,7 +156,7 @@ def test_stand_ins_have_the_names_scopes_and_versions_of_the_real_ones(name: str
             crd["spec"]["scope"] == "Namespaced",
             frozenset(version["name"] for version in crd["spec"]["versions"] if version["served"]),
         )
-        for crd in crds.bundle(name).objects
+        for crd in reached(name).objects
     }
     stand_ins = {
         (kind.group, kind.kind, kind.plural, kind.namespaced, frozenset(kind.versions)) for kind in kinds(name)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from components import storage_classes
 from platformctl.local import crds
 from platformctl.local.simulation import kwok_config, stage_files
 from platformctl.local.simulation.charts import CHARTS
@@ -29,12 +30,38 @@ KEEP = {"helm.sh/resource-policy": "keep"}
         ("prometheus-operator-crds", {"crds": {"annotations": KEEP}}, True, True),
         ("kube-prometheus-stack", {"crds": {"enabled": False}}, False, True),
         ("snapshot-controller", {"installCRDs": False}, False, False),
+        ("longhorn", {}, True, False),
+        ("velero", {}, True, True),
     ],
 )
 def test_charts_bring_and_keep_crds_as_the_real_ones(
     chart: str, values: dict[str, Any], *, brings: bool, keeps: bool
 ) -> None:
     assert (CHARTS[chart].brings(values), CHARTS[chart].keeps(values)) == (brings, keeps)
+
+
+@pytest.mark.parametrize(
+    ("values", "default", "replicas"),
+    [
+        ({}, "true", "3"),
+        ({"persistence": {"defaultClassReplicaCount": 1}}, "true", "1"),
+        ({"persistence": {"defaultClass": False}}, "false", "3"),
+    ],
+)
+def test_longhorn_makes_its_default_class(values: dict[str, Any], default: str, replicas: str) -> None:
+    (found,) = CHARTS["longhorn"].objects(values)
+    assert found["metadata"]["name"] == storage_classes.DEFAULT
+    assert found["metadata"]["annotations"]["storageclass.kubernetes.io/is-default-class"] == default
+    assert found["parameters"]["numberOfReplicas"] == replicas
+
+
+def test_longhorn_makes_no_class_when_it_is_told_so() -> None:
+    assert CHARTS["longhorn"].objects({"persistence": {"createStorageClass": False}}) == []
+
+
+@pytest.mark.parametrize(("flag", "refused"), [(None, True), ("false", True), ("true", False), (True, False)])
+def test_longhorn_refuses_its_uninstall_until_it_is_confirmed(*, flag: object, refused: bool) -> None:
+    assert bool(CHARTS["longhorn"].refuses({"defaultSettings": {"deletingConfirmationFlag": flag}})) is refused
 
 
 def test_every_chart_names_a_bundle() -> None:

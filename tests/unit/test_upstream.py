@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import re
 import urllib.request
 from pathlib import Path
 
@@ -164,4 +165,7 @@ def test_every_locked_url_carries_its_version_and_a_renovate_marker() -> None:
     text = upstream.LOCK.read_text()
     assert "flux-operator" in files
     assert text.count("# renovate: datasource=") == len(files)
-    assert [file.name for file in files.values() if file.version not in file.url] == []
+    # A repository without a tag for its chart is read at a commit.
+    fixed = re.compile("/[0-9a-f]{40}/")
+    urls = {file.name: file.url for file in files.values() if file.version not in file.url}
+    assert [name for name, url in urls.items() if not fixed.search(url)] == []

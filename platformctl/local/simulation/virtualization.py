@@ -51,9 +51,17 @@ class _Operator(Reconciler):
             return False
         return definitions.remove(self.api, self._definitions)
 
-    def _runs(self) -> bool:
+    def version(self) -> str:
+        """The tag of the operator's image; without an operator there is none."""
+        containers = entries(self._operator() or {}, "spec", "template", "spec", "containers")
+        return containers[0]["image"].rpartition(":")[2] if containers else "simulated"
+
+    def _operator(self) -> Obj | None:
         namespace, name = self.deployment
-        found = self._get("apps/v1", "Deployment", name, namespace)
+        return self._get("apps/v1", "Deployment", name, namespace)
+
+    def _runs(self) -> bool:
+        found = self._operator()
         if found is not None:
             return condition(found, AVAILABLE).get("status") == "True"
         return self._preinstalled()
@@ -105,6 +113,7 @@ class VirtOperator(_Operator):
         """Deployed, in the words of virt-operator."""
         return {
             "phase": "Deployed",
+            "observedKubeVirtVersion": self.version(),
             "observedGeneration": obj["metadata"]["generation"],
             "conditions": [new_condition(obj, AVAILABLE, "True", "AllComponentsReady", "nothing runs machines here")],
         }
@@ -127,7 +136,7 @@ class CdiOperator(_Operator):
     def success(self, obj: Obj) -> Obj:
         """Deployed, in the words of cdi-operator."""
         deployed = new_condition(obj, AVAILABLE, "True", "DeployCompleted", "nothing imports disks here")
-        return {"phase": "Deployed", "conditions": [_without_generation(deployed)]}
+        return {"phase": "Deployed", "observedVersion": self.version(), "conditions": [_without_generation(deployed)]}
 
     def _write(self, obj: Obj, status: Obj) -> None:
         try:
