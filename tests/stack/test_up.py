@@ -128,8 +128,8 @@ def _live(api: KubeApi, manifest: Any) -> dict[str, Any]:
     return api.get(manifest["apiVersion"], manifest["kind"], metadata["name"], metadata.get("namespace"))
 
 
-def _ready(item: dict[str, Any]) -> dict[str, str]:
-    return next(condition for condition in item["status"]["conditions"] if condition["type"] == "Ready")
+def _ready(item: dict[str, Any], condition_type: str = "Ready") -> dict[str, str]:
+    return next(condition for condition in item["status"]["conditions"] if condition["type"] == condition_type)
 
 
 def _created(item: dict[str, Any]) -> datetime:
@@ -138,8 +138,10 @@ def _created(item: dict[str, Any]) -> datetime:
 
 def _finished(item: dict[str, Any]) -> datetime:
     """When an object was ready, or created where nothing waits for it; whole seconds, as creationTimestamp has them."""
-    if "pulumi.com/waitFor" in item["metadata"].get("annotations", {}):
-        return datetime.fromisoformat(_ready(item)["lastTransitionTime"]).replace(microsecond=0)
+    awaited = item["metadata"].get("annotations", {}).get("pulumi.com/waitFor")
+    if awaited:
+        condition = _ready(item, awaited.removeprefix("condition="))
+        return datetime.fromisoformat(condition["lastTransitionTime"]).replace(microsecond=0)
     return _created(item)
 
 
