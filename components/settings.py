@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 
+from components.definition_fields import DefinitionName
 from components.errors import PlatformError
 from components.fields import (
     Address,
@@ -30,6 +31,7 @@ from components.settings_interfaces import UserInterfaces
 from components.settings_machines import KubeVirt
 from components.settings_monitoring import Monitoring
 from components.settings_network import Cilium, ExternalDns, Gateway
+from components.settings_services import ServiceValues
 from components.settings_storage import Longhorn, Snapshots, Velero
 
 NAMESPACE = "home"
@@ -126,6 +128,10 @@ class Settings(Model):
     keycloak: Keycloak
     user_interfaces: UserInterfaces
     image_automation: ImageAutomation
+    services: dict[DefinitionName, ServiceValues] = Field(
+        default_factory=dict[str, ServiceValues],
+        description="a map from services to what differs in this stack, such as photos: {replicas: 1}",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

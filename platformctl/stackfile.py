@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
+from components import engine_yaml
+from components.engine_yaml import Document
 from components.errors import PlatformError
 from components.mistakes import dotted, shown
 from components.settings import CONFIG_SECRETS, NAMESPACE, Settings, StackConfig, parse
-from platformctl import engine_yaml
-from platformctl.engine_yaml import Document
 from platformctl.paths import CHECKOUT
 
 # Stands for a value that only the engine can decrypt.
