@@ -52,7 +52,6 @@ def announce(stack: str) -> None:
 def start(target: Deployment) -> None:
     """Brings the cluster up and the stack's configuration up to date."""
     target.cluster.up()
-    target.cluster.api()
     target.engine.prepare()
     keys = throwaway_keys(target.cluster.layout.keys)
     secrets = {f"{NAMESPACE}:deployKey": keys.deploy_private_key, f"{NAMESPACE}:ageKey": keys.age_private_key}

@@ -10,6 +10,8 @@ from components.errors import PlatformError
 from platformctl import paths
 
 DEFAULT_NAME = "dev"
+# Other things that lie in .local: links to the tools, and what `make render` writes.
+_TAKEN = frozenset({"bin", "render"})
 _NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?")
 
 
@@ -27,6 +29,8 @@ class Layout:
             raise PlatformError(
                 f"--name {name!r}: a cluster's name has lower-case letters, digits and inner dashes, at most 40."
             )
+        if name in _TAKEN:
+            raise PlatformError(f"--name {name!r}: .local/{name} holds other things already; choose another name.")
         return cls(name=name, state=paths.state_dir(name).resolve())
 
     @property

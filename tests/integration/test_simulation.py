@@ -255,8 +255,8 @@ def test_a_suspended_release_does_nothing_and_its_deletion_uninstalls_nothing(ap
     api.delete(HELM, "HelmRelease", "suspended", namespace)
     eventually(lambda: not exists(api, HELM, "HelmRelease", "suspended", namespace))
     assert len(defined(api, "snapshots")) == len(crds.bundle("snapshots").objects)
-    definitions.remove(api, crds.bundle("snapshots").objects)
-    eventually(lambda: defined(api, "snapshots") == set())
+    eventually(lambda: definitions.remove(api, crds.bundle("snapshots").objects))
+    assert defined(api, "snapshots") == set()
 
 
 def test_an_update_becomes_unready_and_then_ready_at_its_generation(api: KubeApi, namespace: str) -> None:

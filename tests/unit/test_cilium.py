@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from components import cilium, contracts_network, upstream
+from components.versions import CILIUM
+from platformctl.local import gomodules
 from platformctl.render.recorder import Recording
 from tests.altered import recorded
 from tests.graph import resource
@@ -164,3 +168,21 @@ class TestEgress:
     def test_they_come_after_the_release(self, leaving: Recording) -> None:
         policy = resource(leaving, "CiliumEgressGatewayPolicy", "printers")
         assert resource(leaving, "HelmRelease", "cilium").urn in policy.dependencies
+
+
+def chart_directory() -> Path:
+    """The chart in cilium's Go module. Skips the test where the module is out of reach."""
+    try:
+        return gomodules.directory(gomodules.pinned("github.com/cilium/cilium")) / "install/kubernetes/cilium"
+    except gomodules.ModuleUnavailable as unavailable:
+        pytest.skip(str(unavailable))
+
+
+def test_what_the_chart_only_comments_is_read_by_its_templates() -> None:
+    template = (chart_directory() / "templates/cilium-configmap.yaml").read_text()
+    assert "$socketLB.hostNamespaceOnly" in template
+
+
+def test_the_chart_in_the_go_module_is_of_the_pinned_version() -> None:
+    chart = yaml.load((chart_directory() / "Chart.yaml").read_bytes(), Loader=yaml.CSafeLoader)
+    assert chart["version"] == CILIUM.version

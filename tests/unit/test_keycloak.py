@@ -11,11 +11,9 @@ import pytest
 from components import databases, keycloak
 from components.contracts_network import host_covered
 from components.realm import NAMESPACE, issuer_url, sso_host
-from components.upstream import UpstreamUnavailable, locked
-from components.versions import CLOUDNATIVE_PG, KEYCLOAK, POSTGRESQL
+from components.versions import KEYCLOAK, POSTGRESQL
 from platformctl.render.recorder import Recording, Registration
 from tests.altered import recorded
-from tests.chart_values import chart_file, schema_violations, unknown_paths
 from tests.graph import resource
 
 STACKS = ("dev", "prod")
@@ -64,20 +62,6 @@ class TestOperator:
         release = resource(recording, "HelmRelease", "cloudnative-pg").inputs["spec"]
         assert release["values"]["crds"] == {"create": True}
         assert release["targetNamespace"] == databases.NAMESPACE.name
-
-    def test_every_value_is_one_that_the_chart_reads(self, recording: Recording) -> None:
-        values = resource(recording, "HelmRelease", "cloudnative-pg").inputs["spec"]["values"]
-        try:
-            defaults, schema = chart_file("cloudnative-pg-values"), chart_file("cloudnative-pg-schema")
-        except UpstreamUnavailable as unavailable:
-            pytest.skip(str(unavailable))
-        assert list(unknown_paths(values, defaults, {"resources"})) == []
-        assert schema_violations(values, schema) == []
-
-    def test_the_checked_files_are_of_the_pinned_chart(self) -> None:
-        files = locked()
-        versions = {files[f"cloudnative-pg-{part}"].version for part in ("values", "schema")}
-        assert versions == {CLOUDNATIVE_PG.version}
 
 
 class TestDatabase:

@@ -80,9 +80,9 @@ def test_reset_without_asking_leaves_other_clusters_alone(state: Path) -> None:
     assert (state / "other" / "cluster").exists()
 
 
-@pytest.mark.parametrize("name", ["..", "a/b", "", "Upper", "-a", "a" * 41])
+@pytest.mark.parametrize("name", ["..", "a/b", "", "Upper", "-a", "a" * 41, "bin", "render"])
 @pytest.mark.parametrize("command", ["status", "down", "reset", "kubeconfig", "up"])
-def test_a_name_that_could_leave_the_directory_is_refused(command: str, name: str) -> None:
+def test_a_name_that_could_leave_the_directory_or_is_taken_is_refused(command: str, name: str) -> None:
     result = run(command, f"--name={name}", *(["--yes"] if command == "reset" else []))
     assert isinstance(result.exception, PlatformError)
     assert "--name" in str(result.exception)

@@ -15,17 +15,14 @@ from hypothesis import strategies as st
 from components.client_secrets import COOKIE_SECRET_LENGTH
 from components.interfaces import INTERFACES
 from components.oauth2_proxy import AES_KEY_LENGTHS, config_file, valid_cookie_secret
-from components.upstream import UpstreamUnavailable
 from components.user_interfaces import Proxied
 from components.versions import OAUTH2_PROXY_IMAGE
 from platformctl.render.recorder import Recording
 from platformctl.tools import pins
 from platformctl.tools.catalogue import select
-from tests.chart_values import chart_file, unknown_paths
 from tests.graph import resource
 
 PROXIED = [each.label for each in INTERFACES if isinstance(each.sign_in, Proxied)]
-FREE = {"resources", "podAnnotations", "config.existingSecret"}
 
 
 @pytest.fixture(params=[(stack, label) for stack in ("dev", "prod") for label in PROXIED], ids="-".join)
@@ -41,14 +38,6 @@ def values(proxy: tuple[Recording, str]) -> dict[str, Any]:
 
 def config(proxy: tuple[Recording, str]) -> dict[str, Any]:
     return tomllib.loads(values(proxy)["config"]["configFile"])
-
-
-def test_every_path_is_in_the_charts_values(proxy: tuple[Recording, str]) -> None:
-    try:
-        published = chart_file("oauth2-proxy-values")
-    except UpstreamUnavailable as unavailable:
-        pytest.skip(str(unavailable))
-    assert list(unknown_paths(values(proxy), published, FREE)) == []
 
 
 def test_the_secret_is_named_and_no_value_of_it_is_anywhere_else(proxy: tuple[Recording, str]) -> None:
