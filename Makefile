@@ -30,7 +30,7 @@ render: setup ## manifests of both stacks below .local/render, without cluster o
 	@for stack in dev prod; do $(RUN)platformctl render --stack $$stack --out .local/render/$$stack || exit 1; done
 
 test: setup ## everything that tests the project here
-	@$(RUN)pytest
+	@$(RUN)pytest -n 2 --dist loadgroup --no-loadscope-reorder
 
 check: setup ## lint, format, types, import contracts
 	@$(RUN)platformctl check

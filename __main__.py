@@ -27,8 +27,9 @@ from components.databases import Databases
 from components.external_dns import ExternalDns
 from components.flux import Flux
 from components.gateway import Gateway
+from components.household import Household
 from components.image_automation import ImageAutomation
-from components.interfaces import GUARDS, INTERFACES
+from components.interfaces import CLIENT_IDS, GUARDS, INTERFACES
 from components.keycloak import Keycloak, KeycloakRoute, RealmReconciliation
 from components.kubevirt import Cdi, KubeVirt
 from components.kyverno import Kyverno, Policies
@@ -37,9 +38,11 @@ from components.monitoring import Alloy, GrafanaSignIn, Loki, Monitoring, Promet
 from components.namespaces import Namespaces
 from components.oauth2_proxy import RealmAddress
 from components.platform import Platform
-from components.program import ROOT, run
+from components.program import ROOT, Own, run
 from components.realm import backchannel_url, issuer_url
 from components.registry import SECRETS
+from components.services.component import Surroundings, declare_services
+from components.services.routes import Entrance
 from components.snapshots import SnapshotClass, SnapshotController, SnapshotDefinitions
 from components.storage_classes import DEFAULT, SCRATCH
 from components.sync import Sync
@@ -63,13 +66,13 @@ NAMESPACES = (
 )
 
 
-def declare(platform: Platform) -> None:
-    """Flux, namespaces, secrets from git, policies, then the network and everything on it."""
+def declare(platform: Platform, household: Household) -> None:
+    """Flux, namespaces, secrets from git, policies, then the network and everything on it, the household's last."""
     exempt = [namespace.name for namespace in NAMESPACES]
 
     bootstrap = Flux(platform)
-    retained = longhorn.retained_namespaces(platform.settings)
-    namespaces = Namespaces(platform, NAMESPACES, retained=retained, after=[bootstrap])
+    retained = [*longhorn.retained_namespaces(platform.settings), *household.retained_namespaces]
+    namespaces = Namespaces(platform, [*NAMESPACES, *household.namespaces], retained=retained, after=[bootstrap])
     git = Sync(platform, after=[namespaces])
     secrets = git.platform_kustomization
     ImageAutomation(platform, source=sync.SOURCE, after=[secrets])
@@ -103,8 +106,8 @@ def declare(platform: Platform) -> None:
     roles: dict[str, Role] = dict.fromkeys(platform.settings.user_interfaces.allowed_groups, "Admin")
     grafana = monitoring.oidc_client(platform.settings.domain, roles)
     realm = RealmAddress(issuer=issuer_url(platform.settings.domain), backchannel=backchannel_url())
-    clients = (grafana, *proxy_clients(INTERFACES, platform.settings.domain, roles))
-    client_secrets = ClientSecrets(platform, clients, after=[secrets])
+    clients = (grafana, *proxy_clients(INTERFACES, platform.settings.domain, roles), *household.clients)
+    client_secrets = ClientSecrets(platform, clients, texts=household.client_texts, after=[secrets])
     metrics = Monitoring(
         platform,
         sign_in=GrafanaSignIn(
@@ -147,9 +150,18 @@ def declare(platform: Platform) -> None:
         after=[entrance, storage, metrics, client_secrets, accounts],
     )
 
+    surroundings = Surroundings(
+        entrance=Entrance(below=entrance.ref, apex=entrance.apex),
+        realm=realm,
+        client_secrets=client_secrets,
+        accounts=accounts,
+        monitoring_namespace=monitoring.NAMESPACE.name,
+    )
+    declare_services(platform, household.services, surroundings, after=[entrance, storage])
+
     pulumi.export("domain", platform.settings.domain)
     pulumi.export("clusterIssuer", certificates.issuer)
     pulumi.export("gatewayAddress", str(platform.settings.gateway.address))
 
 
-run(declare, SECRETS)
+run(declare, Own(secrets=SECRETS, namespaces=[each.name for each in NAMESPACES], clients=CLIENT_IDS))

@@ -80,3 +80,6 @@ SECRETS: tuple[SecretUse, ...] = tuple(
     use for client in proxy_clients(INTERFACES, "", ()) for use in (client.secret, client.realm_secret)
 )
 """The generated Secrets of all proxies; their names do not depend on the stack."""
+
+CLIENT_IDS = tuple(each.label for each in INTERFACES)
+"""Their clients in the realm. An interface that signs people in itself has one of its label's name too."""

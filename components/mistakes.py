@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from components.model_paths import Location, inner_model, known_keys, listed, walk
+from components.model_paths import KEY, Location, Step, inner_model, known_keys, listed, literals, walk, written
 
 LONGEST_SHOWN = 60
 # Pasted into the wrong key, these would otherwise be repeated in a terminal or a CI log.
@@ -82,10 +82,42 @@ def _printable(text: str) -> str:
 def _complaint(detail: ErrorDetails, schema: Schema) -> str:
     if detail["type"] == "extra_forbidden":
         return _unknown_key(detail["loc"], schema)
+    if detail["type"].startswith("union_tag_"):
+        return _wrong_alternative(detail)
     expected = _expected(detail, schema.model)
     if detail["type"] == "missing":
         return f"is missing; it must be {expected}"
-    return f"is {shown(detail['input'])}, but must be {expected}{_quoting(detail, schema.model)}"
+    if detail["loc"][-1] == KEY:
+        return f"is not a key that can stand here; it must be {expected}"
+    return f"is {shown(detail['input'])}, but must be {expected}{_advice(detail, schema.model)}"
+
+
+def _wrong_alternative(detail: ErrorDetails) -> str:
+    """A union that goes by the value of one key, which is not there or is none of its values."""
+    context = detail.get("ctx", {})
+    key, value = str(context.get("discriminator", "")).strip("'"), detail["input"]
+    if not isinstance(value, Mapping):
+        return f"is {shown(value)}, but must be a map with the key {key}"
+    tags = re.findall(r"'([^']*)'", str(context.get("expected_tags", "")))
+    if not tags:
+        return f"lacks the key {key}, which says what the other keys are"
+    return f"has {key}: {context.get('tag')}, but {key} must be {listed(tags, 'or')}{_near(context.get('tag'), tags)}"
+
+
+def _advice(detail: ErrorDetails, model: type[BaseModel]) -> str:
+    """What would make the value right, where that can be told."""
+    return _quoting(detail, model) or _near(detail["input"], _choices(detail["loc"], model))
+
+
+def _choices(location: Location, model: type[BaseModel]) -> list[str]:
+    """The words that may stand at a place, if only certain ones may."""
+    *_, last = [Step(annotation=model), *walk(location, model)]
+    return [value for value in literals(last.annotation) if isinstance(value, str)]
+
+
+def _near(value: Any, choices: Collection[str]) -> str:
+    near = difflib.get_close_matches(str(value), choices, n=1, cutoff=0.75)
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 def _expected(detail: ErrorDetails, model: type[BaseModel]) -> str:
@@ -125,15 +157,15 @@ def _accepts(annotation: Any, value: Any) -> bool:
 def _place(detail: ErrorDetails, schema: Schema) -> tuple[int | str, ...]:
     """The location without the names that pydantic adds for the branches of a union."""
     location = detail["loc"]
-    if detail["type"] in ("extra_forbidden", "missing"):
-        return location
-    return location[: len(list(walk(location, schema.model)))]
+    if detail["type"] not in ("extra_forbidden", "missing"):
+        location = location[: len(list(walk(location, schema.model)))]
+    return written(location, schema.model)
 
 
 def _unknown_key(location: Location, schema: Schema) -> str:
     meant = _meant(location, schema)
     if meant:
-        return f"is not a known key; did you mean {schema.root}{dotted(meant)}?"
+        return f"is not a known key; did you mean {schema.root}{dotted(written(meant, schema.model))}?"
     known = listed(_known(location, schema))
     return f"is not a known key; the keys here are {known}"
 

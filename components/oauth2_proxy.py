@@ -16,8 +16,11 @@ from components.helm import HelmApplication, install
 from components.objects import KubernetesObject
 from components.platform import After, Component
 from components.realm import GROUPS, OidcClient, client_secret
+from components.settings import Cluster
 from components.versions import OAUTH2_PROXY, OAUTH2_PROXY_IMAGE
 
+# Where every proxy runs, whatever it stands in front of.
+NAMESPACE = "sign-in"
 SERVICE_PORT = 80
 POD_PORT = 4180
 METRICS_PORT = 44180
@@ -48,6 +51,10 @@ class SignInProxy:
     client: from `proxy_client` with the same name and host.
     fingerprint: changes with the client's secret, and with it the pods are replaced.
     trusted_networks: where the Gateway's requests come from; only their X-Forwarded headers are believed.
+    bypass: requests that pass without sign-in, as `GET=^/api/`, or `^/api/` for every method.
+    upstream_timeout: how long the Service may take to answer, as a Go duration; the proxy's own 30 s without it.
+    identity_headers: whether the Service is told who it is, by X-Forwarded-User, -Preferred-Username and -Groups;
+    what a client sends under these names is thrown away.
     """
 
     name: str
@@ -59,6 +66,9 @@ class SignInProxy:
     fingerprint: pulumi.Input[str]
     trusted_networks: tuple[str, ...]
     replicas: int = 1
+    bypass: tuple[str, ...] = ()
+    upstream_timeout: str | None = None
+    identity_headers: bool = False
 
     @property
     def release(self) -> str:
@@ -90,6 +100,11 @@ def proxy_client(name: str, namespace: str, host: str, *, title: str, allowed_gr
         secret=client_secret(namespace, release_name(name), needed_by=f"the sign-in to {title}", cookie=True),
         allowed_groups=tuple(allowed_groups),
     )
+
+
+def gateway_networks(cluster: Cluster) -> tuple[str, ...]:
+    """Where the Gateway's requests come from: pods, and the nodes' own addresses."""
+    return (str(cluster.pod_cidr), *(f"{address}/32" for address in cluster.node_addresses))
 
 
 def callback_url(host: str) -> str:
@@ -166,7 +181,7 @@ def _config(proxy: SignInProxy) -> dict[str, Any]:
         "trusted_proxy_ips": list(proxy.trusted_networks),
         "upstreams": [proxy.upstream],
         "pass_basic_auth": False,
-        "pass_user_headers": False,
+        "pass_user_headers": proxy.identity_headers,
         "cookie_name": cookie_name(proxy.name),
         "cookie_secure": True,
         "cookie_httponly": True,
@@ -174,6 +189,8 @@ def _config(proxy: SignInProxy) -> dict[str, Any]:
         "cookie_expire": COOKIE_EXPIRE,
         "cookie_refresh": COOKIE_REFRESH,
         "silence_ping_logging": True,
+        **({"skip_auth_routes": list(proxy.bypass)} if proxy.bypass else {}),
+        **({"upstream_timeout": proxy.upstream_timeout} if proxy.upstream_timeout else {}),
     }
 
 

@@ -66,6 +66,7 @@ class Component(pulumi.ComponentResource):
         protect: bool = False,
         retain: bool = False,
         name: str | None = None,
+        options: pulumi.ResourceOptions | None = None,
     ) -> KubernetesObject:
         """One Kubernetes object as a child.
 
@@ -74,18 +75,22 @@ class Component(pulumi.ComponentResource):
         protect: refuse destroy and replacement where the stack protects its stateful parts.
         retain: leave the object in the cluster on destroy.
         name: in the state, where the object's own name changes with its content.
+        options: what else the engine should know of this one object.
         """
         guarded = protect and self.platform.protect
         declared = KubernetesObject(
             _awaited(manifest, condition) if ready else manifest,
-            pulumi.ResourceOptions(
-                parent=self,
-                provider=self.platform.kubernetes,
-                depends_on=self._dependencies(after),
-                protect=guarded or None,
-                retain_on_delete=(retain or guarded) or None,
-                delete_before_replace=True,
-                custom_timeouts=pulumi.CustomTimeouts(create=timeout, update=timeout, delete=timeout),
+            pulumi.ResourceOptions.merge(
+                pulumi.ResourceOptions(
+                    parent=self,
+                    provider=self.platform.kubernetes,
+                    depends_on=self._dependencies(after),
+                    protect=guarded or None,
+                    retain_on_delete=(retain or guarded) or None,
+                    delete_before_replace=True,
+                    custom_timeouts=pulumi.CustomTimeouts(create=timeout, update=timeout, delete=timeout),
+                ),
+                options,
             ),
             name=name,
         )

@@ -39,18 +39,39 @@ def http_route(
     *,
     annotations: Mapping[str, str] | None = None,
     public: bool = False,
+    request_timeout: str | None = None,
 ) -> dict[str, Any]:
     """An HTTPRoute for everything below `host`.
 
     backend: a Service of the same namespace and its port.
     public: whether external-dns makes a record for the host in the public zone.
+    request_timeout: of one request with its answer, in Gateway API's form; None for the Gateway's own.
     """
     service, port = backend
-    spec = {
-        "parentRefs": [gateway.parent],
-        "hostnames": [host],
-        "rules": [{"backendRefs": [{"name": service, "port": port}]}],
-    }
+    timeouts = {"timeouts": {"request": request_timeout}} if request_timeout else {}
+    rule = {"backendRefs": [{"name": service, "port": port}], **timeouts}
+    return _route(name, namespace, host, gateway, rule, annotations=annotations, public=public)
+
+
+def redirect_route(
+    name: str, namespace: str, host: str, gateway: GatewayRef, *, to_host: str, public: bool = False
+) -> dict[str, Any]:
+    """An HTTPRoute that sends everything below `host` to the same path at another host."""
+    redirect = {"type": "RequestRedirect", "requestRedirect": {"hostname": to_host, "statusCode": 302}}
+    return _route(name, namespace, host, gateway, {"filters": [redirect]}, annotations=None, public=public)
+
+
+def _route(
+    name: str,
+    namespace: str,
+    host: str,
+    gateway: GatewayRef,
+    rule: Mapping[str, Any],
+    *,
+    annotations: Mapping[str, str] | None,
+    public: bool,
+) -> dict[str, Any]:
+    spec = {"parentRefs": [gateway.parent], "hostnames": [host], "rules": [rule]}
     return manifest(
         "gateway.networking.k8s.io/v1",
         "HTTPRoute",

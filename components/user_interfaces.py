@@ -9,6 +9,7 @@ from typing import Any
 
 import pulumi
 
+from components import oauth2_proxy
 from components.contracts_network import uncovered_hosts
 from components.errors import PlatformError
 from components.guards import Guard, Peer, network_policy
@@ -29,7 +30,7 @@ from components.routing import GatewayRef, http_route
 
 # Of its own: some interfaces live in kube-system, to which no route may attach, and none of the others' namespaces
 # are as restricted as the pods that face the network can be.
-NAMESPACE = Namespace(name="sign-in", pod_security="restricted", routes=True)
+NAMESPACE = Namespace(name=oauth2_proxy.NAMESPACE, pod_security="restricted", routes=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,7 +147,6 @@ class UserInterfaces(Component):
         self.declare(route, after=[release])
 
     def _proxy(self, interface: UserInterface) -> SignInProxy:
-        cluster = self.settings.cluster
         client = self._clients[interface.label]
         return SignInProxy(
             name=interface.label,
@@ -156,7 +156,7 @@ class UserInterfaces(Component):
             client=client,
             realm=self._proxies.realm,
             fingerprint=self._proxies.fingerprints[client.client_id],
-            trusted_networks=(str(cluster.pod_cidr), *(f"{address}/32" for address in cluster.node_addresses)),
+            trusted_networks=oauth2_proxy.gateway_networks(self.settings.cluster),
             replicas=self.settings.user_interfaces.proxy_replicas,
         )
 

@@ -90,3 +90,7 @@ OAUTH2_PROXY = Chart(name="oauth2-proxy", version="10.7.0", repository="https://
 # Newer than the chart's own 7.15.3, for the fixes since; tools/oauth2-proxy builds the same for the tests.
 # renovate: datasource=docker depName=quay.io/oauth2-proxy/oauth2-proxy
 OAUTH2_PROXY_IMAGE = "v7.15.6"
+
+# What runs the household's services. Its values are held against this version's schema; see upstream.lock.yaml.
+# renovate: datasource=docker depName=ghcr.io/bjw-s-labs/helm/app-template
+APP_TEMPLATE = Chart(name="app-template", version="4.1.1", repository="oci://ghcr.io/bjw-s-labs/helm")

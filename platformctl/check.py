@@ -2,81 +2,79 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
+from components.errors import PlatformError
 from platformctl import console
-from platformctl.paths import CHECKOUT
+from platformctl.gate.model import Check, Finding, in_ci
+
+_HEADINGS = ("check", "result", "seconds", "remedy")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Check:
-    """A command that succeeds on a clean checkout; `remedy` is what to do when it fails.
+def check(
+    names: Annotated[list[str] | None, typer.Argument(metavar="NAME", help="Only these checks.")] = None,
+) -> None:
+    """Everything that a change must pass and that needs no cluster. Exit code 1 when any of it fails.
 
-    notes: whether what it says on standard error counts even when it succeeds, since it may not see everything.
+    A check whose tool takes minutes to build is left out until the tool is there; with CI=true it is built, and
+    nothing is left out.
+
+    Examples: platformctl check, platformctl check policies workflows
     """
+    from platformctl.gate.checks import CHECKS
 
-    name: str
-    command: Sequence[str]
-    remedy: str
-    notes: bool = False
-
-
-def _script(name: str) -> str:
-    return str(Path(sys.executable).with_name(name))
+    rows = [_row(entry) for entry in _chosen(CHECKS, names or [])]
+    _print(rows)
+    _summarise(rows)
+    if any(row[1] == "failed" for row in rows):
+        raise typer.Exit(1)
 
 
-CHECKS = (
-    Check(name="format", command=(_script("ruff"), "format", "--check", "."), remedy="make format"),
-    Check(name="lint", command=(_script("ruff"), "check", "."), remedy="make format, then read what is left"),
-    Check(
-        name="import contracts", command=(_script("lint-imports"),), remedy="see [tool.importlinter] in pyproject.toml"
-    ),
-    Check(name="lock file", command=(_script("uv"), "lock", "--check", "--offline"), remedy="uv lock"),
-    Check(
-        name="schemas",
-        command=(_script("platformctl"), "schema", "stack", "--check"),
-        remedy="platformctl schema stack --write",
-    ),
-    Check(
-        name="secrets",
-        command=(_script("platformctl"), "secret", "check"),
-        remedy="platformctl secret set NAMESPACE/NAME --stack STACK",
-    ),
-    Check(
-        name="chart values",
-        command=(_script("platformctl"), "chart-values"),
-        remedy="correct the values, or give the reason in platformctl/render/chart_values.yaml",
-        notes=True,
-    ),
-    Check(name="types", command=(_script("pyright"), "--warnings"), remedy="read the messages above"),
-)
+def _chosen(checks: Sequence[Check], names: Sequence[str]) -> list[Check]:
+    known = [entry.name for entry in checks]
+    if unknown := [name for name in names if name not in known]:
+        raise PlatformError(*(f"there is no check {name!r}; there are: {', '.join(known)}" for name in unknown))
+    return [entry for entry in checks if not names or entry.name in names]
 
 
-def check() -> None:
-    """Lint, format, import contracts, schemas, secrets, chart values and types. Exit code 1 when any of them fails."""
+def _row(entry: Check) -> tuple[str, str, str, str]:
+    began = time.monotonic()
+    try:
+        finding = entry.run()
+    except PlatformError as error:
+        finding = Finding(problems=error.sentences)
+    _say(entry.name, finding)
+    seconds = f"{time.monotonic() - began:.1f}"
+    return entry.name, finding.result, seconds, entry.remedy if finding.result == "failed" else ""
+
+
+def _say(name: str, finding: Finding) -> None:
+    wrong = [*finding.problems, *(finding.unseen if in_ci() else ())]
+    if wrong:
+        console.err.print(f"--- {name}", *wrong, sep="\n", markup=False, soft_wrap=True)
+    for note in (*finding.notes, *(() if in_ci() else finding.unseen)):
+        console.note(f"{name}: {note}")
+
+
+def _print(rows: Sequence[Sequence[str]]) -> None:
     from rich.table import Table
 
-    table = Table("check", "result", "seconds", "remedy", box=None, pad_edge=False)
-    failed = False
-    for entry in CHECKS:
-        began = time.monotonic()
-        result = subprocess.run(entry.command, cwd=CHECKOUT, text=True, capture_output=True, check=False)
-        seconds = f"{time.monotonic() - began:.1f}"
-        if result.returncode:
-            failed = True
-            console.err.print(f"--- {entry.name}", result.stdout, result.stderr, sep="\n", markup=False)
-        elif entry.notes and result.stderr.strip():
-            console.note(f"{entry.name}: {result.stderr.strip()}")
-        table.add_row(
-            entry.name, "failed" if result.returncode else "ok", seconds, entry.remedy if result.returncode else ""
-        )
+    table = Table(*_HEADINGS, box=None, pad_edge=False)
+    for row in rows:
+        table.add_row(*row)
     console.out.print(table)
-    if failed:
-        raise typer.Exit(1)
+
+
+def _summarise(rows: Sequence[Sequence[str]]) -> None:
+    """The same table where GitHub shows it on the run's page."""
+    if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
+        lines = [_HEADINGS, ["---"] * len(_HEADINGS), *rows]
+        text = "".join(f"| {' | '.join(line)} |\n" for line in lines)
+        with Path(summary).open("a", encoding="utf-8") as file:
+            file.write(f"### platformctl check\n\n{text}\n")

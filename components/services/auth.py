@@ -30,7 +30,7 @@ class Oidc(Model):
     env: variables that the service gets from a generated Secret, with {clientId}, {clientSecret} and {issuer}.
     """
 
-    mode: Literal["oidc"]
+    mode: Literal["oidc"] = Field(description="oidc")
     client_id: GroupName | None = Field(default=None, description="the client's id, such as photos; the service's name")
     redirect_uris: list[RedirectUri] = Field(min_length=1, description="a list of at least one address")
     web_origins: list[RedirectUri] = Field(default_factory=list[str], description="a list of addresses, or []")
@@ -45,7 +45,7 @@ class Oidc(Model):
 class Saml(Model):
     """The service signs people in itself, as a SAML service provider."""
 
-    mode: Literal["saml"]
+    mode: Literal["saml"] = Field(description="saml")
     entity_id: RedirectUri
     acs_url: RedirectUri
     logout_url: RedirectUri | None = None
@@ -72,7 +72,7 @@ class Bypass(Model):
 class Proxy(Model):
     """The service knows nobody: an oauth2-proxy stands in front of it and is the only one that reaches it."""
 
-    mode: Literal["proxy"]
+    mode: Literal["proxy"] = Field(description="proxy")
     groups: Groups
     bypass: list[Bypass] = Field(default_factory=list[Bypass], description="a list of paths with a reason, or []")
 
@@ -80,7 +80,7 @@ class Proxy(Model):
 class NoSignIn(Model):
     """Nobody asks who comes; `reason` says why that is right."""
 
-    mode: Literal["none"]
+    mode: Literal["none"] = Field(description="none")
     reason: Reason
 
 

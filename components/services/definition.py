@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Discriminator, Field, Tag
 
 from components.definition_fields import (
     CpuQuantity,
@@ -69,6 +69,15 @@ class SecretFile(Model):
     secret: ObjectName
     key: SecretKey
     generate: bool = Field(default=False, description="true (made once by the platform) or false (in git, by SOPS)")
+
+
+def _secret_kind(entry: Any) -> str:
+    return "file" if isinstance(entry, dict) and "file" in entry else "env"
+
+
+SecretEntry = Annotated[
+    Annotated[SecretEnv, Tag("env")] | Annotated[SecretFile, Tag("file")], Discriminator(_secret_kind)
+]
 
 
 class Probe(Model):
@@ -161,8 +170,8 @@ class ServiceDefinition(Model):
     env: dict[EnvName, str] = Field(
         default_factory=dict[str, str], description='a map from names to text, numbers and true/false in quotes: "80"'
     )
-    secrets: list[SecretEnv | SecretFile] = Field(
-        default_factory=list[SecretEnv | SecretFile],
+    secrets: list[SecretEntry] = Field(
+        default_factory=list[SecretEntry],
         description="a list of entries {env, secret, key} or {file, secret, key}",
     )
     storage: list[Volume] = Field(default_factory=list[Volume], description="a list of volumes")

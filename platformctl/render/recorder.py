@@ -44,6 +44,8 @@ class Registration:
     delete_before_replace: bool
     timeouts: Mapping[str, str]
     custom: bool
+    before_update: tuple[str, ...] = ()
+    ignore_changes: tuple[str, ...] = ()
 
     @property
     def is_manifest(self) -> bool:
@@ -110,10 +112,23 @@ class _Monitor(mocks.MockMonitor):
         urn = self.make_urn(request.parent, request.type, request.name)
         return resource_pb2.RegisterResourceResponse(urn=urn, id=request.name)
 
+    def GetDeploymentInfo(self, request: Any) -> Any:  # noqa: N802 - the name of the gRPC method
+        """The engine has hooks; nothing is ever updated here, so they are only named."""
+        known = super().GetDeploymentInfo(request).supportedFeatures
+        features = [*known, resource_pb2.RESOURCE_MONITOR_FEATURE_RESOURCE_HOOKS]
+        return resource_pb2.DeploymentInfo(supportedFeatures=features)
+
     def RegisterResourceOutputs(self, request: Any) -> Any:  # noqa: N802 - the name of the gRPC method
         if "pulumi:pulumi:Stack" in request.urn:
             self._recording.exports.update(_plain(json_format.MessageToDict(request.outputs)))
         return super().RegisterResourceOutputs(request)
+
+
+class _Callbacks:
+    """Stands where the SDK would serve hooks to the engine."""
+
+    def register_resource_hook(self, hook: pulumi.ResourceHook) -> None:
+        """Nobody calls it."""
 
 
 def reference(source: str, name: str) -> str:
@@ -142,7 +157,7 @@ def _run(config: StackConfig, recording: Recording, logger: logging.Logger) -> N
             stack=config.stack,
             dry_run=False,
             organization=None,
-            callbacks=None,
+            callbacks=_Callbacks(),
         )
     )
     present = {key: value for key, value in _references().items() if key in config.values}
@@ -176,6 +191,8 @@ def _registration(request: Any, urn: str) -> Registration:
         delete_before_replace=request.deleteBeforeReplace,
         timeouts={name: getattr(request.customTimeouts, name) for name in ("create", "update", "delete")},
         custom=request.custom,
+        before_update=tuple(request.hooks.before_update),
+        ignore_changes=tuple(request.ignoreChanges),
     )
 
 

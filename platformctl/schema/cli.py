@@ -16,17 +16,20 @@ Write = Annotated[bool, typer.Option("--write", help="Publish it in schemas/ ins
 Check = Annotated[bool, typer.Option("--check", help="Fail if the published one is not current.")]
 
 
-@app.callback()
-def schema() -> None:
-    """A group even while it has a single command."""
-
-
 @app.command("stack")
 def stack(write: Write = False, check: Check = False) -> None:
     """The schema of Pulumi.<stack>.yaml."""
     from platformctl.schema.stack import stack_schema
 
     _serve("stack", stack_schema(), write=write, check=check)
+
+
+@app.command("service")
+def service(write: Write = False, check: Check = False) -> None:
+    """The schema of services/<name>.yaml."""
+    from platformctl.schema.service import service_schema
+
+    _serve("service", service_schema(), write=write, check=check)
 
 
 def _serve(name: str, document: Mapping[str, Any], *, write: bool, check: bool) -> None:

@@ -4,25 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic.json_schema import GenerateJsonSchema
-
 from components.settings import CONFIG_SECRETS, NAMESPACE, Settings
-
-# The newest draft that yaml-language-server fully understands.
-DRAFT = "http://json-schema.org/draft-07/schema#"
-
-
-class _Untitled(GenerateJsonSchema):
-    """Without a title on every field, which would only repeat its key."""
-
-    def field_title_should_be_set(self, schema: Any) -> bool:
-        """Never."""
-        return False
+from platformctl.schema.generator import DRAFT, PlainSchema
 
 
 def stack_schema() -> dict[str, Any]:
     """The whole file: `config` with the program's keys, and what Pulumi itself keeps next to it."""
-    settings = Settings.model_json_schema(by_alias=True, schema_generator=_Untitled)
+    settings = Settings.model_json_schema(by_alias=True, schema_generator=PlainSchema)
     return {
         "$schema": DRAFT,
         "title": "Stack file",

@@ -98,10 +98,10 @@ def keygen_command(
 
 
 def _registry() -> Registry:
-    from components.registry import CONFIG_KEYS, SECRETS
+    from components.registry import CONFIG_KEYS, all_uses
     from platformctl.secret.request import Registry
 
-    return Registry(uses=SECRETS, config_keys=CONFIG_KEYS)
+    return Registry(uses=all_uses(paths.CHECKOUT), config_keys=CONFIG_KEYS)
 
 
 def _sops(root: Path) -> Sops:

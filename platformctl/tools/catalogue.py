@@ -163,6 +163,17 @@ TOOLS: tuple[Tool, ...] = (
         embedded=False,
     ),
     Tool(
+        name="actionlint",
+        directory="actionlint",
+        module="github.com/rhysd/actionlint",
+        package="github.com/rhysd/actionlint/cmd/actionlint",
+        version_symbols=(("github.com/rhysd/actionlint.version", "v{version}"),),
+        version_arguments=("-version",),
+        fit=Fit(same=1, floor=(1, 7, 0)),
+        expected_seconds=15,
+        embedded=False,
+    ),
+    Tool(
         name="kyverno",
         directory="kyverno",
         module="github.com/kyverno/kyverno",

@@ -27,8 +27,8 @@ def tools(
     about 13 minutes for all on two cores, under a second when they are there.
     PLATFORM_TOOLS=build ignores what is on PATH.
 
-    Without names: what the embedded cluster needs. sops, kubeconform, kyverno
-    and oauth2-proxy are built only when named.
+    Without names: what the embedded cluster needs. sops, kubeconform, actionlint,
+    kyverno and oauth2-proxy are built only when named.
 
     Examples: platformctl tools, platformctl tools --list, platformctl tools sops
     """

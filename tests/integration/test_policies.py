@@ -9,10 +9,10 @@ import pytest
 
 from components import upstream
 from components.objects import Manifest
+from platformctl.gate.kyverno import Kyverno, Verdict
 from platformctl.paths import CHECKOUT
 from platformctl.render.recorder import Recording
 from platformctl.tools import ensure
-from tests.kyverno_cli import Kyverno, Verdict
 
 FIXTURES = CHECKOUT / "tests" / "policies"
 POLICIES = sorted(path.stem for path in (CHECKOUT / "policies").glob("*.yaml"))

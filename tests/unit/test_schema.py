@@ -17,10 +17,12 @@ from components.settings import CONFIG_SECRETS
 from platformctl.paths import CHECKOUT
 from platformctl.schema import published
 from platformctl.schema.cli import app
+from platformctl.schema.service import service_schema
 from platformctl.schema.stack import stack_schema
 
 FIXTURES = Path(__file__).parent.parent / "config"
 STACK_FILES = [*CHECKOUT.glob("Pulumi.*.yaml"), *(FIXTURES / "valid").glob("*.yaml")]
+DOCUMENTS = {"stack": stack_schema, "service": service_schema}
 validator = Draft7Validator(stack_schema())
 
 
@@ -28,12 +30,10 @@ def minimal() -> dict[str, Any]:
     return yaml.safe_load((FIXTURES / "valid" / "minimal.yaml").read_text())
 
 
-def test_the_published_schema_is_current() -> None:
-    published.check("stack", stack_schema())
-
-
-def test_the_schema_is_a_schema() -> None:
-    Draft7Validator.check_schema(stack_schema())
+@pytest.mark.parametrize("kind", DOCUMENTS)
+def test_the_published_schema_is_current_and_a_schema(kind: str) -> None:
+    published.check(kind, DOCUMENTS[kind]())
+    Draft7Validator.check_schema(DOCUMENTS[kind]())
 
 
 @pytest.mark.parametrize("file", STACK_FILES, ids=lambda file: file.name)
@@ -86,12 +86,16 @@ def test_what_is_required_is_required_and_secrets_may_be_set_later(key: str) -> 
     assert validator.is_valid(document) is is_secret
 
 
-def test_every_key_is_described_and_every_map_of_ours_is_closed() -> None:
-    document = stack_schema()
-    for path, schema in schemas(document):
-        assert schema.get("description") or schema.get("$ref"), f"{path} has no description"
+@pytest.mark.parametrize("kind", DOCUMENTS)
+def test_every_key_is_described_and_every_map_of_ours_is_closed(kind: str) -> None:
+    for path, schema in schemas(DOCUMENTS[kind]()):
+        assert is_described(schema), f"{path} has no description"
         if "properties" in schema:
             assert schema["additionalProperties"] is False, f"{path} takes any key"
+
+
+def is_described(schema: dict[str, Any]) -> bool:
+    return bool(schema.get("description") or schema.get("$ref")) or any(map(is_described, schema.get("anyOf", [])))
 
 
 def schemas(document: Any, path: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
@@ -102,10 +106,11 @@ def schemas(document: Any, path: str = "") -> Iterator[tuple[str, dict[str, Any]
         yield from schemas(schema, f"{path}/{name}")
 
 
-def test_the_command_prints_the_schema() -> None:
-    result = CliRunner().invoke(app, ["stack"])
+@pytest.mark.parametrize("kind", DOCUMENTS)
+def test_the_command_prints_the_schema(kind: str) -> None:
+    result = CliRunner().invoke(app, [kind])
     assert result.exit_code == 0
-    assert json.loads(result.stdout) == stack_schema()
+    assert json.loads(result.stdout) == DOCUMENTS[kind]()
 
 
 def test_check_and_write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
